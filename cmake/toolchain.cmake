@@ -1,0 +1,67 @@
+# Language level, warnings, the two backends and the sanitizers: everything that all targets share.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+find_package(Threads REQUIRED)
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+if(WARPATH_BACKEND STREQUAL "cuda")
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+    execute_process(COMMAND nvidia-smi -L OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE no_gpu)
+    if(no_gpu EQUAL 0)
+      set(CMAKE_CUDA_ARCHITECTURES native)
+    else()
+      set(CMAKE_CUDA_ARCHITECTURES 80 90)
+    endif()
+  endif()
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 20)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+  find_package(CUDAToolkit 12.4 REQUIRED)
+elseif(NOT WARPATH_BACKEND STREQUAL "emulated")
+  message(FATAL_ERROR "WARPATH_BACKEND is '${WARPATH_BACKEND}': expected emulated or cuda")
+endif()
+
+# Warnings are errors on every compiler.
+add_library(warpath_warnings INTERFACE)
+target_compile_options(
+  warpath_warnings
+  INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Werror>
+            $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror;--expt-relaxed-constexpr;--extended-lambda;-lineinfo>)
+target_link_options(warpath_warnings INTERFACE $<$<CONFIG:Release>:-s>)
+
+# Code that a sanitizer watches: kernels, harness and tests. The SIMT executor itself is never instrumented.
+add_library(warpath_instrumented INTERFACE)
+if(WARPATH_SANITIZE STREQUAL "address")
+  set(sanitizer_flags -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+elseif(WARPATH_SANITIZE STREQUAL "thread")
+  set(sanitizer_flags -fsanitize=thread)
+elseif(WARPATH_SANITIZE)
+  message(FATAL_ERROR "WARPATH_SANITIZE is '${WARPATH_SANITIZE}': expected address, thread or nothing")
+endif()
+target_compile_options(warpath_instrumented INTERFACE ${sanitizer_flags})
+target_link_options(warpath_instrumented INTERFACE ${sanitizer_flags})
+
+# Where the executables travel to a machine that has a GPU and little else, they carry their libraries.
+if(WARPATH_PORTABLE)
+  set(Boost_USE_STATIC_LIBS ON)
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+  set(CMAKE_INSTALL_RPATH "$ORIGIN")
+  add_link_options(-static-libstdc++ -static-libgcc)
+endif()
+
+# Device sources (.cu) are CUDA for nvcc and plain C++ for the emulated backend.
+function(warpath_device_sources target)
+  target_sources(${target} PRIVATE ${ARGN})
+  if(WARPATH_BACKEND STREQUAL "emulated")
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX)
+  endif()
+endfunction()

@@ -1,0 +1,101 @@
+// What a technique tells the harness: its parameters, its variants, and how to set up, run, check and count one problem.
+// The harness knows no technique, and a technique's experiment file knows no JSON and no clock.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <cuda_runtime.h>
+
+namespace warpath::harness {
+
+/// A parameter's value. A switch is the text "on" or "off".
+using Value = std::variant<std::int64_t, double, std::string>;
+
+/// The values of one point of a sweep, by name. Reading an unknown name or another type throws std::invalid_argument.
+class Parameters {
+ public:
+  void set(std::string name, Value value) { values_[std::move(name)] = std::move(value); }
+  [[nodiscard]] std::int64_t integer(std::string_view name) const;
+  [[nodiscard]] double real(std::string_view name) const;  ///< an integer reads as a real, too
+  [[nodiscard]] const std::string& text(std::string_view name) const;
+  [[nodiscard]] bool on(std::string_view name) const { return text(name) == "on"; }
+  [[nodiscard]] const std::map<std::string, Value, std::less<>>& all() const { return values_; }
+  bool operator==(const Parameters&) const = default;
+
+ private:
+  std::map<std::string, Value, std::less<>> values_;
+};
+
+/// One parameter that a configuration may set or sweep.
+struct Parameter {
+  std::string name;
+  Value default_value;               ///< its type is the parameter's type
+  std::vector<std::string> choices;  ///< texts: what is allowed; empty: anything
+  double least = 0;                  ///< numbers: the closed range that is allowed
+  double most = 9e15;
+  bool shapes_problem = true;  ///< false: it only configures a variant, so that one Problem serves all of its values
+  std::string help;            ///< with the unit
+};
+
+enum class Role { technique, peer, naive, oracle };
+
+/// Where a variant can run, and so which clock times it.
+enum class Runs {
+  anywhere,  ///< a kernel of ours: timed on a GPU, only verified on the emulated backend
+  gpu,       ///< a device library (CUB, Thrust): the cuda backend only
+  host       ///< plain C++ on the CPU: timed by the wall clock on both backends
+};
+
+struct Variant {
+  std::string name;
+  Role role = Role::technique;
+  Runs runs = Runs::anywhere;
+  std::string summary;
+};
+
+/// What one execution does at least, whatever the variant.
+struct Cost {
+  std::int64_t items = 0;      ///< what items_per_s counts
+  std::int64_t bytes_min = 0;  ///< bytes that any solution must read and write
+  double operations = 0;       ///< arithmetic, where that is the ceiling; else 0
+  std::string ceiling = "copy";  ///< of `warpath info`: copy, fill, fma, ex2
+};
+
+/// One execution of one variant: enqueues its work on the stream (Runs::host: does it before it returns).
+using Execution = std::function<void(cudaStream_t)>;
+
+/// One setting of the parameters that shape the problem: inputs on the device, room for the result, and the oracle's answer.
+class Problem {
+ public:
+  virtual ~Problem() = default;
+  /// Whatever must not be timed (choosing the kernel, temporary storage) is done here; the result is what is timed.
+  virtual Execution prepare(const Parameters& point) = 0;
+  /// Overwrites the result, so that nothing stale can pass for an answer.
+  virtual void poison(cudaStream_t stream) = 0;
+  /// Compares the result of the last execution, all of it, with the oracle's. Empty: it is right; else what is wrong, and where.
+  virtual std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) = 0;
+  [[nodiscard]] virtual Cost cost() const = 0;
+  /// Further numbers for the record, each with its unit in its name.
+  [[nodiscard]] virtual std::map<std::string, double> counters() const { return {}; }
+};
+
+struct Technique {
+  std::string name;     ///< the slug
+  std::string summary;  ///< one line
+  std::string source;   ///< document and section
+  std::vector<Parameter> parameters;  ///< `variant` is not among them
+  std::vector<Variant> variants;
+  /// Bytes of device memory that a problem needs with all that its variants allocate.
+  std::function<std::int64_t(const Parameters&)> device_bytes;
+  std::function<std::unique_ptr<Problem>(const Parameters&)> make_problem;
+};
+
+}  // namespace warpath::harness
