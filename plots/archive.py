@@ -1,0 +1,453 @@
+"""Reads the archives that `warpath run` writes, and decides which of their rows may be drawn.
+
+An archive is one JSON file an experiment, `<device-slug>/<technique>.<experiment>.json`. Every
+figure and table of the report rests on what is read here, so a file that breaks the format is an
+error that names the file, the place in it and what was expected; nothing is guessed.
+
+Three rules are kept here, once, for every figure:
+  - a time belongs to an answer that was verified; anything else is refused;
+  - the emulated backend times no kernel; a kernel's time in an emulated archive is refused;
+  - one figure shows one device.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+SCHEMA = 1
+ROLES = ("technique", "peer", "naive", "oracle")
+STATES = ("passed", "failed", "not_verified")
+CLOCKS = ("gpu", "host")
+BACKENDS = ("cuda", "emulated")
+VERDICTS = ("REPRODUCED", "DIFFERS", "NOT TESTABLE HERE")
+
+
+class ArchiveError(Exception):
+    """A file that is no valid archive; the message says which, where in it, and what is wrong."""
+
+
+class MixedDevices(ArchiveError):
+    """Rows of more than one device were asked for in one figure."""
+
+
+class NothingToDraw(Exception):
+    """The archive is valid, but has no row that this figure may show. The message says why."""
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Times of one point in milliseconds, over `samples` executions."""
+
+    median: float
+    least: float
+    p10: float
+    p90: float
+    samples: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured, or skipped, or failed point."""
+
+    variant: str
+    role: str
+    params: dict[str, Any]
+    verified: str
+    timing: Timing | None
+    clock: str | None
+    cache: str | None
+    items_per_s: float | None
+    bytes_min: float | None
+    gb_per_s: float | None
+    percent_of_peak: float | None
+    stop: str | None
+    skipped: str | None
+    error: str | None
+
+    @property
+    def is_wrong(self) -> bool:
+        """The answer was wrong, or the point ended with an error."""
+        return self.verified == "failed" or self.error is not None
+
+    @property
+    def problem(self) -> tuple[tuple[str, Any], ...]:
+        """The point's parameters without its variant: what rows must share to be compared."""
+        return tuple(sorted((k, v) for k, v in self.params.items() if k != "variant"))
+
+    def gb_per_s_at(self, milliseconds: float) -> float:
+        """The point's minimal bytes over `milliseconds`, in GB/s."""
+        if self.bytes_min is None:
+            raise ValueError(f"{self.variant}: bytes_min is missing")
+        return self.bytes_min / milliseconds / 1e6
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one published figure."""
+
+    where: dict[str, Any]
+    metric: str
+    baseline: dict[str, Any]
+    published: float | str | None
+    at_least: float | None
+    measured: float | None
+    verdict: str
+    missing: str | None
+    source: str | None
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where an archive's figures come from."""
+
+    commit: str
+    dirty: bool
+    backend: str
+    device: str
+    uuid: str | None
+    driver: str | None
+    cuda_version: str | None
+    compiler: str | None
+    flags: str | None
+    host: str | None
+    host_cores: int | None
+    time: str
+    details: dict[str, Any] = field(repr=False)
+
+    @property
+    def short_commit(self) -> str:
+        """Twelve digits of the commit, marked where the tree had changes on top of it."""
+        return self.commit[:12] + ("+changes" if self.dirty else "")
+
+    @property
+    def date(self) -> str:
+        """The day of the measurement (UTC)."""
+        return self.time[:10]
+
+
+@dataclass(frozen=True)
+class Archive:
+    """One experiment's results on one device."""
+
+    path: Path
+    technique: str
+    experiment: str
+    title: str
+    source: str
+    figure: str
+    claim: str
+    profile: str
+    command: str
+    complete: bool
+    provenance: Provenance
+    ceilings: dict[str, float]
+    rows: list[Row]
+    verdicts: list[Verdict]
+
+    @property
+    def name(self) -> str:
+        """`technique/experiment`, as the command line takes it."""
+        return f"{self.technique}/{self.experiment}"
+
+    def gpu_rows(self) -> list[Row]:
+        """The rows that were verified and timed on a GPU: all that a GPU figure may show."""
+        if self.provenance.backend != "cuda":
+            return []
+        return [row for row in self.rows if row.timing and row.clock == "gpu"]
+
+    def cpu_rows(self) -> list[Row]:
+        """The rows that were verified and timed by the host's clock: to be marked as CPU."""
+        return [row for row in self.rows if row.timing and row.clock == "host"]
+
+    def peer_of(self, row: Row) -> Row | None:
+        """The fastest peer at the row's own point, timed by the same clock in the same run."""
+        peers = [
+            other
+            for other in self.rows
+            if other.role == "peer"
+            and other.timing
+            and other.clock == row.clock
+            and other.problem == row.problem
+        ]
+        return min(peers, key=lambda peer: peer.timing.median, default=None)
+
+    def speedup_over_peer(self, row: Row) -> float | None:
+        """The peer's median time over the row's: above 1 the row is faster."""
+        if row.timing is None or row.role == "peer":
+            return None
+        peer = self.peer_of(row)
+        return peer.timing.median / row.timing.median if peer else None
+
+
+class _Reader:
+    """Takes typed members out of one JSON object; errors name the file and the member."""
+
+    def __init__(self, path: Path, where: str, value: Any):
+        self.path, self.where, self.value = path, where, value
+        if not isinstance(value, dict):
+            self.fail("", f"is {_kind(value)}, expected an object")
+
+    def fail(self, key: str, what: str) -> None:
+        place = ".".join(part for part in (self.where, key) if part) or "the file"
+        raise ArchiveError(f"{self.path}: {place} {what}")
+
+    def get(self, key: str, kinds: type | tuple[type, ...], default: Any = ...) -> Any:
+        value = self.value.get(key)
+        if value is None:
+            if default is ...:
+                self.fail(key, "is missing")
+            return default
+        kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            expected = " or ".join(_KIND_NAMES[kind] for kind in kinds if kind is not int)
+            self.fail(key, f"is {_kind(value)}, expected {expected or 'an integer'}")
+        return value
+
+    def number(self, key: str, default: Any = ...) -> Any:
+        return self.get(key, (int, float), default)
+
+    def choice(self, key: str, allowed: tuple[str, ...], default: Any = ...) -> Any:
+        value = self.get(key, str, default)
+        if value is not default and value not in allowed:
+            self.fail(key, f'is "{value}", expected one of {", ".join(allowed)}')
+        return value
+
+    def child(self, key: str) -> _Reader:
+        return _Reader(self.path, f"{self.where}.{key}".strip("."), self.get(key, dict))
+
+
+_KIND_NAMES = {str: "a text", int: "a number", float: "a number", bool: "true or false"}
+_KIND_NAMES |= {dict: "an object", list: "a list", type(None): "null"}
+
+
+def _kind(value: Any) -> str:
+    return _KIND_NAMES.get(type(value), type(value).__name__)
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ArchiveError(f"{path}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ArchiveError(f"{path}: is no UTF-8 text (byte {error.start})") from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ArchiveError(f"{path}: is no JSON ({place}: {error.msg})") from error
+
+
+def _read_provenance(reader: _Reader) -> Provenance:
+    device = reader.child("device")
+    host = _Reader(reader.path, f"{reader.where}.host", reader.get("host", dict, {}))
+    return Provenance(
+        commit=reader.get("git_commit", str),
+        dirty=reader.get("git_dirty", bool, False),
+        backend=reader.choice("backend", BACKENDS),
+        device=device.get("name", str),
+        uuid=device.get("uuid", str, None),
+        driver=reader.get("driver", str, None),
+        cuda_version=reader.get("cuda_version", str, None),
+        compiler=reader.get("compiler", str, None),
+        flags=reader.get("flags", str, None),
+        host=host.get("cpu", str, None),
+        host_cores=host.get("cores", int, None),
+        time=reader.get("time", str),
+        details=reader.value,
+    )
+
+
+def _read_timing(reader: _Reader) -> Timing | None:
+    if reader.get("time_ms", dict, None) is None:
+        return None
+    time = reader.child("time_ms")
+    timing = Timing(
+        median=time.number("median"),
+        least=time.number("min"),
+        p10=time.number("p10"),
+        p90=time.number("p90"),
+        samples=time.get("samples", int),
+    )
+    if not 0 < timing.least <= timing.p10 <= timing.median <= timing.p90:
+        time.fail("", "is not in order: expected 0 < min <= p10 <= median <= p90")
+    return timing
+
+
+def _read_row(reader: _Reader, backend: str) -> Row:
+    row = Row(
+        variant=reader.get("variant", str),
+        role=reader.choice("role", ROLES),
+        params=reader.get("params", dict),
+        verified=reader.choice("verified", STATES),
+        timing=_read_timing(reader),
+        clock=reader.choice("clock", CLOCKS, None),
+        cache=reader.get("cache", str, None),
+        items_per_s=reader.number("items_per_s", None),
+        bytes_min=reader.number("bytes_min", None),
+        gb_per_s=reader.number("gb_per_s", None),
+        percent_of_peak=reader.number("percent_of_peak", None),
+        stop=reader.get("stop", str, None),
+        skipped=reader.get("skipped", str, None),
+        error=reader.get("error", str, None),
+    )
+    if row.timing and row.verified != "passed":
+        reader.fail(
+            "time_ms",
+            f'is set, but verified is "{row.verified}": only a verified answer has a time',
+        )
+    if row.timing and row.clock is None:
+        reader.fail("clock", "is missing: a time needs its clock")
+    if row.timing and row.clock == "gpu" and backend != "cuda":
+        reader.fail("time_ms", "is a kernel's time from the emulated backend, which times nothing")
+    return row
+
+
+def _read_verdict(reader: _Reader) -> Verdict:
+    return Verdict(
+        where=reader.get("where", dict, {}),
+        metric=reader.get("metric", str),
+        baseline=reader.get("baseline", dict, {}),
+        published=reader.get("published", (int, float, str), None),
+        at_least=reader.number("at_least", None),
+        measured=reader.number("measured", None),
+        verdict=reader.choice("verdict", VERDICTS),
+        missing=reader.get("missing", str, None),
+        source=reader.get("source", str, None),
+    )
+
+
+def load(path: Path) -> Archive:
+    """Reads one archive. Raises ArchiveError."""
+    reader = _Reader(path, "", _read_json(path))
+    if (schema := reader.get("schema", int)) != SCHEMA:
+        reader.fail("schema", f"is {schema}, this program reads {SCHEMA}")
+    provenance = _read_provenance(reader.child("provenance"))
+    ceilings = reader.child("ceilings").value if "ceilings" in reader.value else {}
+    archive = Archive(
+        path=path,
+        technique=reader.get("technique", str),
+        experiment=reader.get("experiment", str),
+        title=reader.get("title", str),
+        source=reader.get("source", str, ""),
+        figure=reader.get("figure", str, ""),
+        claim=reader.get("claim", str, ""),
+        profile=reader.get("profile", str, ""),
+        command=reader.get("command", str),
+        complete=reader.get("complete", bool),
+        provenance=provenance,
+        ceilings={k: v for k, v in ceilings.items() if isinstance(v, (int, float))},
+        rows=[
+            _read_row(_Reader(path, f"rows[{i}]", row), provenance.backend)
+            for i, row in enumerate(reader.get("rows", list))
+        ],
+        verdicts=[
+            _read_verdict(_Reader(path, f"verdicts[{i}]", verdict))
+            for i, verdict in enumerate(reader.get("verdicts", list, []))
+        ],
+    )
+    expected = f"{archive.technique}.{archive.experiment}.json"
+    if path.name != expected:
+        raise ArchiveError(f"{path}: holds {archive.name}, so it should be named {expected}")
+    return archive
+
+
+@dataclass(frozen=True)
+class Folder:
+    """One device's archives by (technique, experiment), and what could not be read."""
+
+    path: Path
+    archives: dict[tuple[str, str], Archive]
+    info: dict[str, Any] | None
+    errors: list[ArchiveError]
+
+
+def load_folder(path: Path) -> Folder:
+    """Reads all archives of one device's folder, and its info.json.
+
+    Raises ArchiveError where the folder does not exist or holds more than one device; a file that
+    cannot be read does not hide the others: it is in `errors`.
+    """
+    if not path.is_dir():
+        raise ArchiveError(f"{path}: is no folder")
+    archives, errors = {}, []
+    for file in sorted(path.glob("*.*.json")):
+        try:
+            archive = load(file)
+        except ArchiveError as error:
+            errors.append(error)
+        else:
+            archives[archive.technique, archive.experiment] = archive
+    info = None
+    if (path / "info.json").exists():
+        try:
+            info = _Reader(path / "info.json", "", _read_json(path / "info.json")).value
+        except ArchiveError as error:
+            errors.append(error)
+    one_device(archives.values())
+    return Folder(path, archives, info, errors)
+
+
+def one_device(archives: Iterable[Archive]) -> str | None:
+    """The device that all the archives come from. Raises MixedDevices where there are more."""
+    seen: dict[str, Path] = {}
+    for archive in archives:
+        seen.setdefault(archive.provenance.device, archive.path)
+    if len(seen) > 1:
+        places = "; ".join(f"{device} in {path}" for device, path in seen.items())
+        raise MixedDevices(f"one figure shows one device, but these are {len(seen)}: {places}")
+    return next(iter(seen), None)
+
+
+def values_of(rows: Iterable[Row], name: str) -> list[Any]:
+    """The distinct values of one parameter, in ascending order (texts in order of appearance)."""
+    found = list(dict.fromkeys(row.params[name] for row in rows if name in row.params))
+    return found if any(isinstance(value, str) for value in found) else sorted(found)
+
+
+def where(rows: Iterable[Row], **fixed: Any) -> list[Row]:
+    """The rows whose parameters, or variant, have the given values (1 equals 1.0)."""
+    return [
+        row
+        for row in rows
+        if all(
+            (row.variant if k == "variant" else row.params.get(k)) == v for k, v in fixed.items()
+        )
+    ]
+
+
+def nearest(rows: Iterable[Row], name: str, target: float) -> Any:
+    """The value of a numeric parameter nearest to `target`. Raises NothingToDraw without any."""
+    found = values_of(rows, name)
+    if not found:
+        raise NothingToDraw(f"no timed row has the parameter {name}")
+    return min(found, key=lambda value: abs(target - value))
+
+
+def largest(rows: Iterable[Row], name: str) -> Any:
+    """The largest value of a numeric parameter. Raises NothingToDraw without any."""
+    found = values_of(rows, name)
+    if not found:
+        raise NothingToDraw(f"no timed row has the parameter {name}")
+    return found[-1]
+
+
+def along(rows: Iterable[Row], name: str) -> list[Row]:
+    """One variant's rows in ascending order of one parameter: the points of one line.
+
+    Raises ArchiveError where two rows share a value: then another parameter varies, too, and a line
+    through both would mean nothing.
+    """
+    ordered = sorted((row for row in rows if name in row.params), key=lambda row: row.params[name])
+    for left, right in pairwise(ordered):
+        if left.params[name] == right.params[name]:
+            differ = [k for k in left.params if left.params[k] != right.params.get(k)]
+            what = f"differ in {', '.join(differ)}" if differ else "are the same point"
+            raise ArchiveError(
+                f"two rows of {left.variant} at {name} = {left.params[name]} {what}: "
+                "choose one value before drawing a line"
+            )
+    return ordered

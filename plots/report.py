@@ -1,0 +1,430 @@
+#!/usr/bin/python3
+"""Draws the figures of one device's results and writes REPORT.md and report.html beside them.
+
+A section a technique, a part an experiment: figures, measured beside published with the verdicts,
+tables with the speed-up over the peer, what was skipped and why, and the command and commit that
+made it. Where an experiment was not timed on a GPU, this machine's correctness results and CPU
+times are shown, and beside them the archived GPU results of other machines, labelled as archived.
+
+Knows no technique by name: the figures come from plots/<slug>.py, the rest from the archives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import figure
+from archive import Archive, ArchiveError, Folder, Row, load_folder
+from document import Code, Details, Document, Heading, Note, Paragraph, Picture, Table
+
+NONE = "\N{EN DASH}"
+
+
+# ---- cells
+
+
+def number(value: Any, digits: int = 4) -> str:
+    """A number in few digits; powers of two from 2^10 on as such; a dash for none."""
+    if value is None:
+        return NONE
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return str(value)
+    if isinstance(value, int) and value >= 1024 and value & (value - 1) == 0:
+        return f"2^{value.bit_length() - 1}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:.3e}"
+
+
+def settings(values: dict[str, Any]) -> str:
+    """Parameters as `name=value` texts."""
+    return ", ".join(f"{name}={number(value)}" for name, value in values.items()) or NONE
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 point`, `2 points`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+# ---- one experiment
+
+
+def state_counts(archive: Archive) -> Counter[str]:
+    """How many points passed, failed, were skipped or timed."""
+    counts: Counter[str] = Counter()
+    for row in archive.rows:
+        counts["points"] += 1
+        if row.is_wrong:
+            counts["failed"] += 1
+        elif row.verified == "passed":
+            counts["passed"] += 1
+        else:
+            counts["not verified"] += 1
+        counts["timed on GPU"] += row.timing is not None and row.clock == "gpu"
+        counts["timed on CPU"] += row.timing is not None and row.clock == "host"
+    return counts
+
+
+def failures(archive: Archive) -> list:
+    """Every wrong answer and every point that ended with an error."""
+    wrong = [row for row in archive.rows if row.is_wrong]
+    if not wrong:
+        return []
+    rows = [[row.variant, settings(row.params), row.error or "wrong answer"] for row in wrong]
+    return [
+        Note("wrong", f"{counted(len(wrong), 'point')} of {archive.name} failed: no time counts."),
+        Table(["variant", "point", "what is wrong"], rows),
+    ]
+
+
+def skipped(archive: Archive) -> list:
+    """The points without a time, by reason."""
+    reasons: dict[str, list[Row]] = {}
+    for row in archive.rows:
+        if row.skipped:
+            reasons.setdefault(row.skipped, []).append(row)
+    if not reasons:
+        return []
+    table = Table(
+        ["count", "variants", "why"],
+        [
+            [str(len(rows)), ", ".join(sorted({row.variant for row in rows})), why]
+            for why, rows in sorted(reasons.items(), key=lambda item: -len(item[1]))
+        ],
+    )
+    return [Heading(4, "Skipped points"), table]
+
+
+def verdicts(archive: Archive) -> list:
+    """Measured beside published, with the verdict."""
+    if not archive.verdicts:
+        return []
+    columns = ["metric", "where", "published", "at least", "measured", "verdict", "source"]
+    rows = []
+    for each in archive.verdicts:
+        metric = each.metric.replace("_", " ")
+        if each.baseline:
+            against = [str(v) if k == "variant" else f"{k}={v}" for k, v in each.baseline.items()]
+            metric += " " + ", ".join(against)
+        note = each.source or NONE
+        if each.missing:
+            note += f" (missing here: {each.missing})"
+        figures = [number(each.published), number(each.at_least), number(each.measured)]
+        rows.append([metric, settings(each.where), *figures, f"**{each.verdict}**", note])
+    return [Heading(4, "Measured beside published"), Table(columns, rows)]
+
+
+def varying(rows: list[Row]) -> list[str]:
+    """The parameters that take more than one value, in the order of the archive."""
+    names = list(dict.fromkeys(name for row in rows for name in row.params))
+    return [name for name in names if len({str(row.params.get(name)) for row in rows}) > 1]
+
+
+def constant(rows: list[Row]) -> dict[str, Any]:
+    """The parameters that have one value throughout."""
+    swept = set(varying(rows)) | {"variant"}
+    return {name: value for name, value in rows[0].params.items() if name not in swept}
+
+
+def timing_table(archive: Archive, rows: list[Row]) -> list:
+    """All timed points: at the largest n in the open, the rest folded."""
+    names = [name for name in varying(rows) if name != "variant"]
+    columns = [*names, "variant", "median ms", "p10", "p90", "GB/s", "% of peak", "speed-up"]
+    peers = sorted({row.variant for row in archive.rows if row.role == "peer"})
+
+    def line(row: Row) -> list[str]:
+        time, gain = row.timing, archive.speedup_over_peer(row)
+        return [
+            *(number(row.params.get(name)) for name in names),
+            f"{row.variant} ({row.role})" if row.role != "technique" else row.variant,
+            *(number(value) for value in (time.median, time.p10, time.p90, row.gb_per_s)),
+            number(row.percent_of_peak, 3),
+            f"{gain:.2f}x" if gain else NONE,
+        ]
+
+    def order(row: Row) -> tuple:
+        texts = tuple(str(row.params.get(n)) for n in names if isinstance(row.params.get(n), str))
+        figures = tuple(
+            row.params.get(n, 0) for n in names if not isinstance(row.params.get(n), str)
+        )
+        return texts, figures, row.timing.median
+
+    ordered = sorted(rows, key=order)
+    clock = "CPU, wall clock" if rows[0].clock == "host" else "GPU"
+    legend = f"Times: {clock}; constant: {settings(constant(rows))}."
+    if peers:
+        legend += f" Speed-up: the median of {' or '.join(peers)} at the same point over this one."
+    blocks: list = [Paragraph(legend)]
+    largest = max((row.params.get("n", 0) for row in rows), default=0)
+    short = [row for row in ordered if row.params.get("n", 0) == largest]
+    if len(ordered) <= 24 or len(short) in (0, len(ordered)):
+        return [*blocks, Table(columns, [line(row) for row in ordered])]
+    if len(short) <= 60:
+        blocks.append(Table(columns, [line(row) for row in short]))
+    everything = Table(columns, [line(row) for row in ordered])
+    return [*blocks, Details(f"All {len(ordered)} timed points", [everything])]
+
+
+def correctness_table(archive: Archive) -> Table:
+    """How many points of each variant were verified."""
+    columns = ["variant", "role", "points", "passed", "failed", "not verified", "largest n"]
+    rows = []
+    for variant in dict.fromkeys(row.variant for row in archive.rows):
+        own = [row for row in archive.rows if row.variant == variant]
+        passed = [row for row in own if row.verified == "passed" and not row.is_wrong]
+        failed = sum(row.is_wrong for row in own)
+        largest = max((row.params.get("n", 0) for row in passed), default=None)
+        counts = [len(own), len(passed), failed, len(own) - len(passed) - failed]
+        rows.append([variant, own[0].role, *map(str, counts), number(largest or None)])
+    return Table(columns, rows)
+
+
+def origin(archive: Archive) -> list:
+    """The exact command, commit, device and date."""
+    facts = archive.provenance
+    text = f"Commit `{facts.commit}`"
+    text += " with uncommitted changes" if facts.dirty else ""
+    text += f" on {facts.device}, {facts.time}, profile `{archive.profile}`."
+    if not archive.complete:
+        text += (
+            " **Incomplete**: the run was interrupted; the same command with `--resume` ends it."
+        )
+    return [Paragraph(text), Code(archive.command)]
+
+
+def gpu_part(archive: Archive, folder: Path) -> list:
+    """Figures, verdicts and tables of an experiment that was timed on a GPU."""
+    blocks: list = []
+    for drawn in figure.draw_all(archive, folder):
+        if drawn.svg:
+            caption = f"{drawn.spec.caption} {archive.provenance.device}."
+            blocks.append(Picture(drawn.svg, drawn.png, caption))
+        else:
+            blocks.append(Paragraph(f"Figure `{drawn.spec.name}` is left out: {drawn.why_not}."))
+    blocks += verdicts(archive)
+    blocks += [Heading(4, "Times"), *timing_table(archive, archive.gpu_rows())]
+    return blocks + skipped(archive)
+
+
+def own_part(archive: Archive, folder: Path) -> list:
+    """This machine's results of one experiment."""
+    blocks = [*origin(archive), *failures(archive)]
+    if archive.gpu_rows():
+        blocks += gpu_part(archive, folder)
+    else:
+        blocks += [Heading(4, "Correctness on this machine"), correctness_table(archive)]
+        blocks += verdicts(archive) + skipped(archive)
+    if archive.cpu_rows():
+        blocks += [Heading(4, "CPU times"), *timing_table(archive, archive.cpu_rows())]
+    return blocks
+
+
+def archived_part(archive: Archive, folder: Path) -> list:
+    """Another machine's GPU results of one experiment, labelled as archived."""
+    facts = archive.provenance
+    label = f"Not measured on this machine: archived results of {facts.device} from {facts.date}."
+    return [
+        Heading(3, f"{archive.title}: archived, {facts.device}"),
+        Note("archived", label),
+        *origin(archive),
+        *gpu_part(archive, folder),
+    ]
+
+
+# ---- the whole
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the report is made from."""
+
+    own: Folder
+    archived: list[Folder]
+
+    def experiments(self) -> dict[str, list[str]]:
+        """The experiments of each technique, over this machine's results and the archived ones."""
+        found: dict[str, list[str]] = {}
+        for folder in (self.own, *self.archived):
+            for technique, experiment in folder.archives:
+                names = found.setdefault(technique, [])
+                if experiment not in names:
+                    names.append(experiment)
+        return found
+
+    def archived_of(self, key: tuple[str, str]) -> list[Archive]:
+        """Archived results of one experiment that were timed on a GPU, one a device."""
+        found = (folder.archives.get(key) for folder in self.archived)
+        return [archive for archive in found if archive and archive.gpu_rows()]
+
+
+def read_inputs(results: Path, archived: Path | None) -> Inputs:
+    """Reads this machine's folder and, beside it, every device's folder under `archived`."""
+    own = load_folder(results)
+    others = []
+    if archived is not None and archived.is_dir():
+        for folder in sorted(path for path in archived.iterdir() if path.is_dir()):
+            same = folder.resolve() == results.resolve()
+            if not same and any(folder.glob("*.*.json")):
+                others.append(load_folder(folder))
+    return Inputs(own, others)
+
+
+def machine(inputs: Inputs) -> list:
+    """The device, the host, and the measured ceilings that percentages refer to."""
+    archives = list(inputs.own.archives.values())
+    if not archives:
+        return [Paragraph("This machine has no results of its own yet.")]
+    facts = max(archives, key=lambda archive: archive.provenance.time).provenance
+    rows = [["device", facts.device], ["backend", facts.backend]]
+    rows += [["driver", facts.driver], ["CUDA", facts.cuda_version]] if facts.driver else []
+    cores = f", {facts.host_cores} cores" if facts.host_cores else ""
+    rows += [["host", f"{facts.host or 'unknown'}{cores}"], ["compiler", facts.compiler or NONE]]
+    blocks: list = [Table(["this machine", ""], rows)]
+    ceilings = (inputs.own.info or {}).get("ceilings")
+    if isinstance(ceilings, dict):
+        blocks += [Heading(3, "Measured ceilings"), ceiling_table(ceilings)]
+    if facts.backend == "emulated":
+        text = (
+            "No GPU was used: the kernels ran on the CPU through the SIMT executor, which shows "
+            "that they are correct and times nothing. CPU times below are real ones of host code. "
+            "GPU figures below are archived ones of other machines, and say so."
+        )
+        blocks.insert(0, Note("info", text))
+    return blocks
+
+
+def ceiling_table(ceilings: dict[str, Any]) -> Table:
+    """What `warpath info` measured: the best value, and at which size where sizes were swept."""
+    rows = []
+    for name, value in ceilings.items():
+        if isinstance(value, list):
+            best = max(value, key=lambda entry: entry["value"], default=None)
+            if best:
+                rows.append([name, number(best["value"]), f"{number(best['bytes'])} bytes"])
+        elif isinstance(value, (int, float)):
+            rows.append([name, number(value), NONE])
+    return Table(["ceiling", "measured", "at"], rows)
+
+
+SUMMARY = ["experiment", "points", "passed", "failed", "not verified"]
+SUMMARY += ["timed on GPU", "timed on CPU", "verdicts", "state"]
+
+
+def summary_rows(inputs: Inputs) -> list[list[str]]:
+    """One line an experiment of this machine."""
+    rows = []
+    for archive in inputs.own.archives.values():
+        counts = state_counts(archive)
+        tally = Counter(each.verdict for each in archive.verdicts)
+        verdict = ", ".join(f"{count} {name.lower()}" for name, count in tally.items()) or NONE
+        state = "WRONG" if counts["failed"] else ("ok" if archive.complete else "incomplete")
+        figures = [str(counts[column]) for column in SUMMARY[1:7]]
+        rows.append([archive.name, *figures, verdict, state])
+    return rows
+
+
+def build(inputs: Inputs, figures: Path) -> Document:
+    """The whole report; draws its figures into `figures`."""
+    document = Document("Warpath report")
+    document.add(*machine(inputs))
+    for error in unreadable(inputs):
+        document.add(Note("wrong", f"Left out, cannot be read: {error}"))
+    document.add(Heading(2, "Summary"))
+    rows = summary_rows(inputs)
+    if rows:
+        document.add(Table(SUMMARY, rows))
+    for technique, experiments in sorted(inputs.experiments().items()):
+        document.add(Heading(2, technique))
+        for experiment in experiments:
+            document.add(*experiment_part(inputs, (technique, experiment), figures))
+    return document
+
+
+def experiment_part(inputs: Inputs, key: tuple[str, str], figures: Path) -> list:
+    """This machine's results of one experiment and, unless a GPU timed it here, the archived."""
+    own, others = inputs.own.archives.get(key), inputs.archived_of(key)
+    first = own or next(iter(others), None)
+    if first is None:
+        return []
+    blocks: list = [Heading(3, first.title)]
+    blocks.append(Paragraph(f"Claim: {first.claim}" if first.claim else first.name))
+    if first.source:
+        blocks.append(Paragraph(f"Source: {first.source}"))
+    if own:
+        blocks += own_part(own, figures)
+    if own is None or not own.gpu_rows():
+        for other in others:
+            slug = other.path.parent.name
+            blocks += archived_part(other, figures / "archived" / slug)
+    return blocks
+
+
+def unreadable(inputs: Inputs) -> list[ArchiveError]:
+    """The errors of all files that were left out."""
+    return [error for folder in (inputs.own, *inputs.archived) for error in folder.errors]
+
+
+def print_summary(inputs: Inputs) -> None:
+    """The summary as an aligned text table."""
+    table = [SUMMARY, *summary_rows(inputs)]
+    widths = [max(len(line[column]) for line in table) for column in range(len(SUMMARY))]
+    for line in table:
+        cells = (
+            cell.ljust(width) if column in (0, 7, 8) else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        print("  ".join(cells).rstrip())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns 0; 1 where an answer was wrong or a file could not be read; 2 on bad arguments."""
+    parser = argparse.ArgumentParser(
+        description="Draws one device's figures and writes REPORT.md and report.html.",
+        epilog="Example: plots/report.py --results results/runs/nvidia-h200 --archived results",
+    )
+    parser.add_argument(
+        "--results",
+        type=Path,
+        required=True,
+        metavar="DIR",
+        help="one device's folder of <technique>.<experiment>.json; the report is written into it",
+    )
+    parser.add_argument(
+        "--archived",
+        type=Path,
+        metavar="DIR",
+        help="folder of the archived devices' folders, shown where this one was not timed on a GPU",
+    )
+    options = parser.parse_args(arguments)
+    try:
+        inputs = read_inputs(options.results, options.archived)
+        if not inputs.experiments() and not unreadable(inputs):
+            raise ArchiveError(
+                f"{options.results}: holds no archive (<technique>.<experiment>.json): "
+                "run `./run_all.sh` or `warpath run` first"
+            )
+        document = build(inputs, options.results / "figures")
+        (options.results / "REPORT.md").write_text(
+            document.markdown(options.results), encoding="utf-8"
+        )
+        (options.results / "report.html").write_text(document.page(), encoding="utf-8")
+    except (ArchiveError, OSError) as error:
+        print(f"report: {error}", file=sys.stderr)
+        return 2
+    print_summary(inputs)
+    for error in unreadable(inputs):
+        print(f"report: left out: {error}", file=sys.stderr)
+    wrong = [archive for archive in inputs.own.archives.values() if state_counts(archive)["failed"]]
+    for archive in wrong:
+        print(f"report: WRONG ANSWERS in {archive.path}", file=sys.stderr)
+    print(f"report: {options.results / 'REPORT.md'} and {options.results / 'report.html'}")
+    return 1 if wrong or unreadable(inputs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

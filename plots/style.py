@@ -1,0 +1,263 @@
+"""One look for every figure.
+
+The technique's leading variant is strong blue, its others are lighter; peers are grey, the measured
+ceiling is a black line, uncertainty is a band. Markers and dashes tell the lines apart as well, and
+the hues are Okabe and Ito's and Tol's, so that a figure survives grey print and colour blindness.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import archive as archives
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+STRONG, MIDDLE, LIGHT = "#0072B2", "#56B4E9", "#44AA99"
+PEER, OTHER_PEER, NAIVE, CPU = "#6E6E6E", "#A8A8A8", "#B5835A", "#D55E00"
+INK, FAINT = "#222222", "#6B6B6B"
+CLAIM = "#D55E00"
+
+matplotlib.rcParams.update(
+    {
+        "font.family": "DejaVu Sans",
+        "font.size": 9,
+        "text.color": INK,
+        "axes.edgecolor": FAINT,
+        "axes.labelcolor": INK,
+        "axes.titlesize": 10,
+        "axes.titleweight": "bold",
+        "axes.titlelocation": "left",
+        "axes.linewidth": 0.8,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.axisbelow": True,
+        "axes.grid": True,
+        "axes.grid.axis": "y",
+        "grid.color": "#E4E4E4",
+        "grid.linewidth": 0.7,
+        "xtick.color": FAINT,
+        "ytick.color": FAINT,
+        "xtick.labelcolor": INK,
+        "ytick.labelcolor": INK,
+        "legend.frameon": False,
+        "legend.fontsize": 9,
+        "figure.facecolor": "white",
+        "savefig.facecolor": "white",
+        # The same archive gives the same bytes: an unchanged figure shows no difference.
+        "svg.hashsalt": "warpath",
+        "svg.fonttype": "path",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one variant is drawn everywhere."""
+
+    label: str
+    color: str
+    marker: str = "o"
+    dashes: str = "-"
+    width: float = 1.6
+    order: int = 3
+
+
+def new_figure(columns: int, rows: int = 1, width: float = 3.3, height: float = 2.7, **kwargs):
+    """A grid of panels; returns (figure, list of axes)."""
+    figure, grid = plt.subplots(
+        rows,
+        columns,
+        figsize=(width * columns, height * rows),
+        squeeze=False,
+        layout="constrained",
+        **kwargs,
+    )
+    return figure, list(grid.flat)
+
+
+def line(axes: Axes, x: list, middle: list, low: list, high: list, look: Look) -> None:
+    """A variant's medians as a line with markers, p10 to p90 as a band."""
+    axes.fill_between(
+        x, low, high, color=look.color, alpha=0.22, linewidth=0, zorder=look.order - 1
+    )
+    axes.plot(
+        x,
+        middle,
+        look.dashes,
+        color=look.color,
+        marker=look.marker,
+        markersize=4.2,
+        markeredgecolor="white",
+        markeredgewidth=0.5,
+        linewidth=look.width,
+        label=look.label,
+        zorder=look.order,
+    )
+
+
+def bar(axes: Axes, x: float, width: float, middle: float, low: float, high: float, look: Look):
+    """One variant's median as a bar, p10 to p90 as a whisker; returns the height to label above."""
+    axes.bar(x, middle, width * 0.92, color=look.color, label=look.label, zorder=2)
+    whisker = [[middle - low], [high - middle]]
+    axes.errorbar(x, middle, whisker, color=INK, linewidth=0.9, capsize=2, zorder=4)
+    return high
+
+
+def ceiling(axes: Axes, value: float | None, text: str) -> None:
+    """The measured ceiling as a line, named on the line itself."""
+    if value is None:
+        return
+    axes.axhline(value, color="black", linewidth=0.9, linestyle=(0, (5, 2)), zorder=1)
+    axes.annotate(
+        text,
+        (0.012, value),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 2.5),
+        textcoords="offset points",
+        fontsize=7.5,
+        va="bottom",
+    )
+
+
+def claim(axes: Axes, value: float, text: str) -> None:
+    """A published figure as a line, named on the line itself."""
+    axes.axhline(value, color=CLAIM, linewidth=1.1, linestyle=(0, (2, 1.5)), zorder=2)
+    axes.annotate(
+        text,
+        (0.988, value),
+        xycoords=("axes fraction", "data"),
+        xytext=(0, 2.5),
+        textcoords="offset points",
+        fontsize=7.5,
+        color=CLAIM,
+        ha="right",
+        va="bottom",
+    )
+
+
+def note_above(axes: Axes, x: float, y: float, text: str) -> None:
+    """A small value label above a bar."""
+    axes.annotate(
+        text,
+        (x, y),
+        xytext=(0, 2),
+        textcoords="offset points",
+        fontsize=6.5,
+        ha="center",
+        va="bottom",
+    )
+
+
+def power_of_two(value: float) -> str:
+    """A power of two as such, other numbers as they are."""
+    exponent = math.log2(value)
+    return f"$2^{{{round(exponent)}}}$" if abs(exponent - round(exponent)) < 1e-9 else f"{value:g}"
+
+
+def log2_axis(axis, values: Iterable[float]) -> None:
+    """A logarithmic axis labelled in powers of two, at most six labels."""
+    values = list(values)
+    low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
+    step = max(1, math.ceil((high - low + 1) / 6))
+    axis.axes.set_xscale("log", base=2) if axis.axis_name == "x" else axis.axes.set_yscale(
+        "log", base=2
+    )
+    axis.set_major_locator(FixedLocator([2.0**e for e in range(low, high + 1, step)]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_two(value)))
+
+
+def from_zero(axes: Axes) -> None:
+    """A y axis that starts at zero, with room above the highest line for its name."""
+    axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
+
+
+def percent_axis(axis) -> None:
+    """An axis of shares 0..1 labelled in percent."""
+    axis.set_major_locator(FixedLocator([0, 0.25, 0.5, 0.75, 1]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+
+
+def _legend_entries(figure: Figure) -> dict[str, object]:
+    """Each label once, with its handle, over all panels."""
+    found = {}
+    for panel in figure.axes:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    return found
+
+
+def legend_panel(axes: Axes) -> None:
+    """Turns an empty panel into the figure's legend."""
+    found = _legend_entries(axes.figure)
+    axes.axis("off")
+    axes.legend(found.values(), found.keys(), loc="center left")
+
+
+def finish(figure: Figure, archive: archives.Archive, rows: list[archives.Row], title: str) -> None:
+    """Title, legend (unless a panel is one) and small print; the last step of drawing a figure."""
+    figure.suptitle(title, x=0.008, ha="left", fontsize=11.5, fontweight="bold")
+    inch = 1 / figure.get_figheight()
+    parts = _small_print(archive, rows)
+    if any("GB/s" in panel.get_ylabel() for panel in figure.axes):
+        parts.append("useful GB/s: bytes that any solution must read and write, over time")
+    footing = _wrap(parts, figure.get_figwidth())
+    figure.text(0.008, 0.03 * inch, footing, fontsize=6.5, color=FAINT, va="bottom")
+    bottom = (0.08 + 0.115 * len(footing.splitlines())) * inch
+    if not any(panel.get_legend() for panel in figure.axes):
+        found = _legend_entries(figure)
+        place = {"loc": "lower center", "bbox_to_anchor": (0.5, bottom)}
+        figure.legend(found.values(), found.keys(), ncol=len(found), borderaxespad=0.2, **place)
+        bottom += 0.24 * inch
+    figure.get_layout_engine().set(rect=(0, bottom, 0.995, 1 - bottom))
+
+
+def _small_print(archive: archives.Archive, rows: list[archives.Row]) -> list[str]:
+    """Device, commit, date, cache state and what was drawn."""
+    facts = archive.provenance
+    caches = " and ".join(sorted({row.cache for row in rows if row.cache}))
+    samples = [row.timing.samples for row in rows if row.timing]
+    parts = [facts.device]
+    if facts.cuda_version:
+        parts.append(f"CUDA {facts.cuda_version}")
+    if facts.driver:
+        parts.append(f"driver {facts.driver}")
+    parts += [f"commit {facts.short_commit}", facts.date]
+    if caches:
+        parts.append(f"{caches} L2")
+    if samples:
+        least, most = min(samples), max(samples)
+        count = f"{least}" if least == most else f"{least} to {most}"
+        parts.append(f"median of {count} samples, p10 to p90 shown")
+    return parts
+
+
+def _wrap(parts: list[str], inches: float) -> str:
+    """The parts, joined into lines that fit the figure's width."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        joined = f"{lines[-1]}  ·  {part}"
+        if len(joined) * 0.054 < inches:
+            lines[-1] = joined
+        else:
+            lines.append(part)
+    return "\n".join(lines)
+
+
+def save(figure: Figure, stem: Path) -> list[Path]:
+    """Writes `stem`.svg and `stem`.png (150 dpi) and closes the figure; returns the two paths."""
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    paths = [stem.with_suffix(".svg"), stem.with_suffix(".png")]
+    figure.savefig(paths[0], metadata={"Date": None})
+    figure.savefig(paths[1], dpi=150, metadata={"Software": None})
+    plt.close(figure)
+    return paths

@@ -1,0 +1,243 @@
+"""The figures of warp_compaction, one function each."""
+
+from __future__ import annotations
+
+import archive as archives
+import style
+from archive import Archive, NothingToDraw, Row
+from figure import FigureSpec
+from matplotlib.figure import Figure
+
+LOOKS = {
+    "single_pass": style.Look("single_pass", style.STRONG, "o", "-", 2.2, 6),
+    "two_pass_recount": style.Look("two_pass_recount (Billeter)", style.MIDDLE, "s", "--"),
+    "two_pass_copy": style.Look("two_pass_copy (source)", style.LIGHT, "^", ":"),
+    "cub": style.Look("CUB", style.PEER, "D", "-", 1.6, 5),
+}
+OPERATIONS = ("select_if", "select_flagged", "unique", "unique_by_key", "remove_duplicates")
+
+
+def _timed(archive: Archive) -> list[Row]:
+    """The rows that may be drawn, of the variants that have a look."""
+    rows = [row for row in archive.gpu_rows() if row.variant in LOOKS]
+    if not rows:
+        raise NothingToDraw(f"{archive.name} has no point that was timed on a GPU")
+    return rows
+
+
+def _operations(rows: list[Row]) -> list[str]:
+    found = archives.values_of(rows, "operation")
+    return sorted(found, key=lambda name: OPERATIONS.index(name) if name in OPERATIONS else 99)
+
+
+def _half_kept(rows: list[Row]) -> list[Row]:
+    """The rows of the selectivity that comes nearest to one half."""
+    return archives.where(rows, selectivity=archives.nearest(rows, "selectivity", 0.5))
+
+
+def _at_largest_n(rows: list[Row]) -> list[Row]:
+    return archives.where(rows, n=archives.largest(rows, "n"))
+
+
+def _only_coalesced(rows: list[Row]) -> list[Row]:
+    """Where the write buffer was swept, the rows that have it on."""
+    values = archives.values_of(rows, "coalescing")
+    return archives.where(rows, coalescing="on") if len(values) > 1 else rows
+
+
+def _throughput_lines(axes, rows: list[Row], x: str) -> None:
+    for variant, look in LOOKS.items():
+        line = archives.along(archives.where(rows, variant=variant), x)
+        if line:
+            style.line(
+                axes,
+                [row.params[x] for row in line],
+                [row.gb_per_s_at(row.timing.median) for row in line],
+                [row.gb_per_s_at(row.timing.p90) for row in line],
+                [row.gb_per_s_at(row.timing.p10) for row in line],
+                look,
+            )
+
+
+def _operation_panels(archive: Archive, rows: list[Row], x: str, x_label: str) -> Figure:
+    """One panel an operation, GB/s over `x`; the last panel is the legend."""
+    operations = _operations(rows)
+    columns = min(3, len(operations) + 1)
+    lines = -(-(len(operations) + 1) // columns)
+    figure, panels = style.new_figure(columns, lines, sharey=True)
+    ceiling = archive.ceilings.get("copy_gb_per_s")
+    for axes, operation in zip(panels, operations, strict=False):
+        of_operation = archives.where(rows, operation=operation)
+        _throughput_lines(axes, of_operation, x)
+        style.ceiling(axes, ceiling, "measured copy")
+        axes.set_title(operation)
+        axes.set_xlabel(x_label)
+        if x == "n":
+            style.log2_axis(axes.xaxis, archives.values_of(of_operation, "n"))
+        else:
+            style.percent_axis(axes.xaxis)
+        axes.tick_params(labelleft=True)
+    style.from_zero(panels[0])
+    for axes in panels[::columns]:
+        axes.set_ylabel("useful GB/s")
+    style.legend_panel(panels[len(operations)])
+    for axes in panels[len(operations) + 1 :]:
+        axes.axis("off")
+    return figure
+
+
+def throughput(archive: Archive) -> Figure:
+    """GB/s over n, half of the elements kept, a panel an operation."""
+    rows = _half_kept(_only_coalesced(_timed(archive)))
+    kept = rows[0].params["selectivity"]
+    figure = _operation_panels(archive, rows, "n", "n, elements")
+    return _finish(figure, archive, rows, f"Compaction throughput, {100 * kept:g} % kept")
+
+
+def selectivity(archive: Archive) -> Figure:
+    """GB/s over the share that is kept, at the largest n."""
+    rows = _at_largest_n(_only_coalesced(_timed(archive)))
+    if len(archives.values_of(rows, "selectivity")) < 2:
+        raise NothingToDraw(f"{archive.name} was run at one selectivity only")
+    size = rows[0].params["n"]
+    figure = _operation_panels(archive, rows, "selectivity", "share that is kept")
+    title = f"Compaction throughput over selectivity, n = {style.power_of_two(size)}"
+    return _finish(figure, archive, rows, title)
+
+
+def element_sizes(archive: Archive) -> Figure:
+    """GB/s for each element size at the largest n, half kept; the time in ms on each bar."""
+    rows = _half_kept(_at_largest_n(_only_coalesced(_timed(archive))))
+    sizes = archives.values_of(rows, "element_bytes")
+    variants = [variant for variant in LOOKS if archives.where(rows, variant=variant)]
+    operations = _operations(rows)
+    figure, panels = style.new_figure(len(operations), width=5.6, height=3.3, sharey=True)
+    width = 0.8 / len(variants)
+    for axes, operation in zip(panels, operations, strict=True):
+        for group, size in enumerate(sizes):
+            for place, variant in enumerate(variants):
+                points = archives.where(
+                    rows, operation=operation, element_bytes=size, variant=variant
+                )
+                for row in archives.along(points, "n"):
+                    x = group + (place - (len(variants) - 1) / 2) * width
+                    top = style.bar(
+                        axes,
+                        x,
+                        width,
+                        row.gb_per_s_at(row.timing.median),
+                        row.gb_per_s_at(row.timing.p90),
+                        row.gb_per_s_at(row.timing.p10),
+                        LOOKS[variant],
+                    )
+                    style.note_above(axes, x, top, f"{row.timing.median:.3g}")
+        style.ceiling(axes, archive.ceilings.get("copy_gb_per_s"), "measured copy")
+        axes.set_xticks(range(len(sizes)), [f"{size} bytes" for size in sizes])
+        axes.set_title(operation)
+    style.from_zero(panels[0])
+    panels[0].set_ylabel("useful GB/s")
+    kept, n = rows[0].params["selectivity"], rows[0].params["n"]
+    title = f"Element sizes, n = {style.power_of_two(n)}, {100 * kept:g} % kept (on the bars: ms)"
+    return _finish(figure, archive, rows, title)
+
+
+def coalescing(archive: Archive) -> Figure:
+    """What the shared write buffer changes: throughput with it over throughput without, over n."""
+    rows = _timed(archive)
+    both = {"on", "off"}
+    variants = [
+        variant
+        for variant in LOOKS
+        if set(archives.values_of(archives.where(rows, variant=variant), "coalescing")) >= both
+    ]
+    rows = [row for row in rows if row.variant in variants]
+    if not rows:
+        raise NothingToDraw(f"{archive.name} has no variant timed with the buffer both on and off")
+    shares = archives.values_of(rows, "selectivity")
+    figure, panels = style.new_figure(
+        len(shares), sharey=True, height=3.1, width=3.3 if shares[1:] else 5.6
+    )
+    for axes, share in zip(panels, shares, strict=True):
+        of_share = archives.where(rows, selectivity=share)
+        for variant in variants:
+            _gain_line(axes, archives.where(of_share, variant=variant), LOOKS[variant])
+        axes.axhline(1, color=style.INK, linewidth=0.8, zorder=1)
+        style.claim(axes, 1.05, "source: about 5 % faster")
+        style.log2_axis(axes.xaxis, archives.values_of(of_share, "n"))
+        axes.set_xlabel("n, elements")
+        axes.set_title(f"{100 * share:g} % kept")
+        axes.tick_params(labelleft=True)
+    panels[0].set_ylabel("throughput, buffer on / off")
+    return _finish(figure, archive, rows, "The coalescing write buffer")
+
+
+def _gain_line(axes, rows: list[Row], look: style.Look) -> None:
+    """Off time over on time; the band pairs the slow end of one with the fast end of the other."""
+    off = {row.params["n"]: row.timing for row in archives.where(rows, coalescing="off")}
+    on = {
+        row.params["n"]: row.timing
+        for row in archives.along(archives.where(rows, coalescing="on"), "n")
+        if row.params["n"] in off
+    }
+    style.line(
+        axes,
+        list(on),
+        [off[n].median / on[n].median for n in on],
+        [off[n].p10 / on[n].p90 for n in on],
+        [off[n].p90 / on[n].p10 for n in on],
+        look,
+    )
+
+
+def passes(archive: Archive) -> Figure:
+    """Two passes against one: GB/s over n, and the time of each variant in units of single_pass."""
+    rows = _half_kept(_only_coalesced(_timed(archive)))
+    operations = _operations(rows)
+    rows = archives.where(rows, operation=operations[0])
+    sizes = archives.values_of(rows, "n")
+    figure, (left, right) = style.new_figure(2, width=4.4, height=3.1)
+    _throughput_lines(left, rows, "n")
+    style.ceiling(left, archive.ceilings.get("copy_gb_per_s"), "measured copy")
+    left.set_ylabel("useful GB/s")
+    left.set_title("throughput")
+    style.from_zero(left)
+    one = {row.params["n"]: row.timing for row in archives.where(rows, variant="single_pass")}
+    for variant, look in LOOKS.items():
+        line = [
+            row
+            for row in archives.along(archives.where(rows, variant=variant), "n")
+            if row.params["n"] in one and variant != "single_pass"
+        ]
+        if line:
+            style.line(
+                right,
+                [row.params["n"] for row in line],
+                [row.timing.median / one[row.params["n"]].median for row in line],
+                [row.timing.p10 / one[row.params["n"]].p90 for row in line],
+                [row.timing.p90 / one[row.params["n"]].p10 for row in line],
+                look,
+            )
+    right.axhline(1, color=style.STRONG, linewidth=2.2)
+    style.from_zero(right)
+    right.set_ylabel("time / time of single_pass")
+    right.set_title("cost of the second pass")
+    for axes in (left, right):
+        style.log2_axis(axes.xaxis, sizes)
+        axes.set_xlabel("n, elements")
+    kept = rows[0].params["selectivity"]
+    title = f"Two passes against one: {operations[0]}, {100 * kept:g} % kept"
+    return _finish(figure, archive, rows, title)
+
+
+def _finish(figure: Figure, archive: Archive, rows: list[Row], title: str) -> Figure:
+    style.finish(figure, archive, rows, title)
+    return figure
+
+
+FIGURES = [
+    FigureSpec("warp_compaction_throughput", "throughput", throughput),
+    FigureSpec("warp_compaction_selectivity", "throughput", selectivity),
+    FigureSpec("warp_compaction_element_sizes", "element_sizes", element_sizes),
+    FigureSpec("warp_compaction_coalescing", "coalescing", coalescing),
+    FigureSpec("warp_compaction_passes", "passes", passes),
+]

@@ -1,0 +1,177 @@
+"""Made-up archives for the tests: the shape of what `warpath run` writes, with invented numbers.
+
+Nothing here is a measurement, and the device's name says so wherever it is drawn.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+GPU = "Synthetic GPU (not a measurement)"
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+COPY_GB_PER_S = 4000.0
+# Invented: share of the copy bandwidth at large n, and the fixed cost of a launch in ms.
+SPEEDS = {"single_pass": (0.85, 0.006), "cub": (0.62, 0.010)}
+SPEEDS |= {"two_pass_recount": (0.42, 0.016), "two_pass_copy": (0.30, 0.020), "std": (0.0004, 0)}
+ROLES = {"cub": "peer", "std": "oracle"}
+RUNS = {"cub": "gpu", "std": "host"}
+OPERATIONS = ("select_if", "select_flagged", "unique", "unique_by_key", "remove_duplicates")
+SIZES = [2**e for e in range(16, 29, 4)]
+
+
+def provenance(backend: str = "cuda", device: str = GPU) -> dict[str, Any]:
+    return {
+        "git_commit": COMMIT,
+        "git_dirty": False,
+        "compiler": "synthetic 1.0",
+        "flags": "-O3",
+        "build_type": "Release",
+        "cuda_version": "13.0" if backend == "cuda" else None,
+        "driver": "000.00" if backend == "cuda" else None,
+        "backend": backend,
+        "device": {"name": device, "uuid": "GPU-0", "sm_count": 1, "count": 1},
+        "host": {"cpu": "Synthetic CPU", "cores": 2},
+        "time": "2000-01-02T03:04:05Z",
+    }
+
+
+def row(variant: str, backend: str = "cuda", **params: Any) -> dict[str, Any]:
+    """A row as the harness writes it on that backend: timed, or correct only, or skipped."""
+    point = {"operation": "select_if", "n": 2**20, "element_bytes": 4, "selectivity": 0.5}
+    point |= {"coalescing": "on", "seed": 42} | params
+    runs = RUNS.get(variant, "anywhere")
+    bytes_min = int(point["n"] * point["element_bytes"] * (1 + point["selectivity"]))
+    share, launch = SPEEDS[variant]
+    if point["coalescing"] == "off":
+        share *= 0.96
+    median = launch + bytes_min / (share * COPY_GB_PER_S * 1e6)
+    made = {
+        "variant": variant,
+        "role": ROLES.get(variant, "technique"),
+        "runs": runs,
+        "params": point,
+        "verified": "passed",
+        "clock": "host" if runs == "host" else "gpu",
+        "cache": "cold",
+        "bytes_min": bytes_min,
+        "time_ms": None,
+    }
+    if backend == "emulated" and runs == "anywhere":
+        return made | {"skipped": "emulated backend: correct, not timed"}
+    if backend == "emulated" and runs == "gpu":
+        return made | {"verified": "not_verified", "skipped": "needs a GPU"}
+    time = {"median": median, "min": 0.97 * median, "p10": 0.98 * median, "p90": 1.06 * median}
+    return made | {
+        "time_ms": time | {"samples": 31},
+        "items_per_s": point["n"] / median * 1e3,
+        "gb_per_s": bytes_min / median / 1e6,
+        "percent_of_peak": 100 * bytes_min / median / 1e6 / COPY_GB_PER_S,
+        "stop": "noise",
+        "discarded_samples": 0,
+    }
+
+
+def archive(experiment: str, rows: list[dict], backend: str = "cuda", **changes: Any) -> dict:
+    device = GPU if backend == "cuda" else "Emulated (Synthetic CPU)"
+    return {
+        "schema": 1,
+        "technique": "warp_compaction",
+        "experiment": experiment,
+        "title": f"Synthetic {experiment}",
+        "source": "synthetic.txt, section of the tests",
+        "figure": f"warp_compaction_{experiment}",
+        "claim": f"the synthetic claim of {experiment}",
+        "profile": "paper" if backend == "cuda" else "smoke",
+        "command": f"warpath run configs/warp_compaction/{experiment}.json",
+        "complete": True,
+        "provenance": provenance(backend, device),
+        "ceilings": {"copy_gb_per_s": COPY_GB_PER_S} if backend == "cuda" else {},
+        "rows": rows,
+        "verdicts": [],
+    } | changes
+
+
+def throughput(backend: str = "cuda") -> dict:
+    variants = ("single_pass", "two_pass_recount", "two_pass_copy", "cub")
+    rows = [
+        row(variant, backend, operation=operation, n=n, selectivity=kept)
+        for operation in OPERATIONS
+        for variant in variants
+        if not (variant == "cub" and operation == "remove_duplicates")
+        for n in SIZES
+        for kept in (0.0, 0.1, 0.5, 0.9, 1.0)
+    ]
+    rows += [row("std", backend, n=n, selectivity=0.5) for n in SIZES[:2]]
+    verdict = {
+        "where": {"n": SIZES[-1], "operation": "select_if", "selectivity": 0.5},
+        "metric": "speedup_over",
+        "baseline": {"variant": "cub"},
+        "published": None,
+        "at_least": 1.0,
+        "measured": 1.37 if backend == "cuda" else None,
+        "verdict": "REPRODUCED" if backend == "cuda" else "NOT TESTABLE HERE",
+        "missing": None if backend == "cuda" else "a GPU",
+        "source": "the aim of the tests",
+    }
+    return archive("throughput", rows, backend, verdicts=[verdict])
+
+
+def element_sizes(backend: str = "cuda") -> dict:
+    rows = [
+        row(variant, backend, operation=operation, n=2**28, element_bytes=size)
+        for operation in ("select_if", "unique")
+        for variant in ("single_pass", "two_pass_recount", "two_pass_copy", "cub")
+        for size in (4, 8, 16)
+    ]
+    return archive("element_sizes", rows, backend)
+
+
+def coalescing(backend: str = "cuda") -> dict:
+    rows = [
+        row(variant, backend, n=n, coalescing=switch)
+        for variant in ("two_pass_recount", "two_pass_copy")
+        for n in SIZES
+        for switch in ("on", "off")
+    ]
+    verdict = {
+        "where": {"n": SIZES[-1], "variant": "two_pass_copy"},
+        "metric": "speedup_over",
+        "baseline": {"coalescing": "off"},
+        "published": 1.05,
+        "measured": 1.01 if backend == "cuda" else None,
+        "verdict": "DIFFERS" if backend == "cuda" else "NOT TESTABLE HERE",
+        "missing": None if backend == "cuda" else "a GPU",
+        "source": "synthetic.txt, line 1",
+    }
+    return archive("coalescing", rows, backend, verdicts=[verdict])
+
+
+def passes(backend: str = "cuda") -> dict:
+    rows = [
+        row(variant, backend, n=n)
+        for variant in ("single_pass", "two_pass_recount", "two_pass_copy", "cub")
+        for n in SIZES
+    ]
+    return archive("passes", rows, backend)
+
+
+EVERY = {
+    "throughput": throughput,
+    "element_sizes": element_sizes,
+    "coalescing": coalescing,
+    "passes": passes,
+}
+
+
+def write(folder: Path, content: dict) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{content['technique']}.{content['experiment']}.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def write_all(folder: Path, backend: str = "cuda") -> None:
+    for make in EVERY.values():
+        write(folder, make(backend))
