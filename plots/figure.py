@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -39,6 +40,7 @@ class Drawn:
     why_not: str | None = None
 
 
+@functools.cache
 def figures_of(technique: str) -> list[FigureSpec]:
     """The figures that `plots/<technique>.py` offers; none where there is no such file."""
     path = PLOTS / f"{technique}.py"

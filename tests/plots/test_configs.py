@@ -1,0 +1,78 @@
+"""Every shipped configuration follows configs/schema.json, which refuses what it should."""
+
+import json
+import re
+
+import jsonschema
+import pytest
+from conftest import ROOT
+
+NAMES = sorted(
+    path.relative_to(ROOT / "configs").as_posix() for path in (ROOT / "configs").glob("*/*.json")
+)
+SCHEMA = ROOT / "configs" / "schema.json"
+# A text, or a comment: the text is tried first, so that a comment's marks inside it are kept.
+TEXT_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+def parse(text):
+    """JSON with comments."""
+    return json.loads(TEXT_OR_COMMENT.sub(lambda found: found[1] or "", text))
+
+
+def read(name):
+    return parse((ROOT / "configs" / name).read_text())
+
+
+@pytest.fixture(scope="module")
+def validator():
+    assert SCHEMA.exists(), "there are configurations, but no configs/schema.json"
+    schema = parse(SCHEMA.read_text())
+    kind = jsonschema.validators.validator_for(schema)
+    kind.check_schema(schema)
+    return kind(schema)
+
+
+def test_there_are_configurations():
+    assert NAMES
+
+
+@pytest.mark.parametrize("name", NAMES, ids=str)
+def test_follows_the_schema(name, validator):
+    errors = [f"{error.json_path}: {error.message}" for error in validator.iter_errors(read(name))]
+    assert errors == []
+
+
+@pytest.mark.parametrize("name", NAMES, ids=str)
+def test_is_where_its_names_say(name):
+    config = read(name)
+    assert f"{config['technique']}/{config['experiment']}.json" == name
+
+
+@pytest.mark.parametrize("name", NAMES, ids=str)
+def test_has_a_figure_script(name):
+    assert (ROOT / "plots" / f"{name.split('/')[0]}.py").exists()
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda config: config.update(swep=[]),
+        lambda config: config.pop("technique"),
+        lambda config: config.pop("sweep"),
+        lambda config: config.update(schema=99),
+        lambda config: config.update(sweep="all of it"),
+        lambda config: config.setdefault("measure", {}).update(cache="lukewarm"),
+        lambda config: config.update(title=7),
+    ],
+    ids=["unknown key", "no technique", "no sweep", "version", "sweep", "cache", "title"],
+)
+def test_the_schema_refuses(spoil, validator):
+    config = read(NAMES[0])
+    spoil(config)
+    assert not validator.is_valid(config)
+
+
+def test_comments_are_no_part_of_texts():
+    text = '{"a": "// no \\" comment", /* one */ "b": 1} // another'
+    assert parse(text) == {"a": '// no " comment', "b": 1}

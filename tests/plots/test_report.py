@@ -1,0 +1,232 @@
+"""The report holds what it must, says where figures come from, and fails loudly."""
+
+import re
+
+import document
+import pytest
+import report
+import synthetic
+
+
+def make(results, archived=None) -> tuple[int, str, str]:
+    """Runs the report's command line; returns (status, REPORT.md, report.html)."""
+    arguments = ["--results", str(results)]
+    arguments += ["--archived", str(archived)] if archived else []
+    status = report.main(arguments)
+    texts = [
+        (results / name).read_text() if (results / name).exists() else ""
+        for name in ("REPORT.md", "report.html")
+    ]
+    return status, *texts
+
+
+def section(markdown: str, title: str) -> str:
+    """The part of the report under the heading that is exactly `title`."""
+    parts = re.split(r"^(#{2,3} .*)$", markdown, flags=re.MULTILINE)
+    for heading, body in zip(parts[1::2], parts[2::2], strict=True):
+        if heading.lstrip("# ") == title:
+            return body
+    raise AssertionError(f"the report has no section {title}")
+
+
+def test_a_gpus_report_has_figures_verdicts_and_origin(gpu_folder, capsys):
+    status, markdown, page = make(gpu_folder)
+    assert status == 0
+    for experiment in synthetic.EVERY:
+        body = section(markdown, f"Synthetic {experiment}")
+        assert f"the synthetic claim of {experiment}" in body
+        assert f"warpath run configs/warp_compaction/{experiment}.json" in body
+        assert synthetic.COMMIT in body
+        assert "figures/warp_compaction_" in body
+    assert "**REPRODUCED**" in section(markdown, "Synthetic throughput")
+    assert "**DIFFERS**" in section(markdown, "Synthetic coalescing")
+    assert "Archived" not in markdown
+    assert "archived" not in page.split("</style>")[1]
+    printed = capsys.readouterr().out
+    assert "warp_compaction/throughput" in printed
+    assert "report.html" in printed
+
+
+def test_every_linked_figure_exists(gpu_folder):
+    _, markdown, _ = make(gpu_folder)
+    links = re.findall(r"!\[[^]]*\]\(([^)]+)\)", markdown)
+    assert len(links) == 5
+    for link in links:
+        assert (gpu_folder / link).stat().st_size > 10_000
+
+
+def test_the_page_needs_no_other_file(gpu_folder):
+    _, _, page = make(gpu_folder)
+    sources = re.findall(r'(?:src|href)="([^"]*)"', page)
+    assert len(sources) == 5
+    assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
+
+
+def test_without_a_gpu_the_archived_figures_are_shown_as_archived(gpu_folder, emulated_folder):
+    status, markdown, page = make(emulated_folder, gpu_folder.parent)
+    assert status == 0
+    assert "No GPU was used" in markdown
+    for experiment in synthetic.EVERY:
+        own = section(markdown, f"Synthetic {experiment}")
+        assert "Correctness on this machine" in own
+        assert "![" not in own, "a GPU figure stands in this machine's own part"
+        assert "median ms" not in own.split("CPU times")[0]
+        archived = section(markdown, f"Synthetic {experiment}: archived, {synthetic.GPU}")
+        assert archived.lstrip().startswith("> **Archived.** Not measured on this machine")
+        assert "figures/archived/synthetic-gpu/" in archived
+        assert synthetic.COMMIT in archived
+    assert page.count('class="note archived"') == len(synthetic.EVERY)
+
+
+def test_without_a_gpu_cpu_times_are_marked_as_cpu(gpu_folder, emulated_folder):
+    _, markdown, _ = make(emulated_folder, gpu_folder.parent)
+    own = section(markdown, "Synthetic throughput")
+    times = own.split("#### CPU times")[1]
+    assert "Times: CPU, wall clock" in times
+    assert "std (oracle)" in times
+    assert "single_pass" not in times
+
+
+def test_without_a_gpu_the_verdict_says_what_is_missing(emulated_folder):
+    _, markdown, _ = make(emulated_folder)
+    body = section(markdown, "Synthetic throughput")
+    assert "**NOT TESTABLE HERE**" in body
+    assert "missing here: a GPU" in body
+
+
+def test_own_gpu_results_are_not_mixed_with_archived_ones(gpu_folder, tmp_path):
+    own = tmp_path / "results" / "runs" / "another-gpu"
+    content = synthetic.passes() | {"provenance": synthetic.provenance(device="Another GPU")}
+    synthetic.write(own, content)
+    _, markdown, _ = make(own, gpu_folder.parent)
+    assert "Another GPU" in section(markdown, "Synthetic passes")
+    assert f"### Synthetic passes: archived, {synthetic.GPU}" not in markdown
+    assert f"### Synthetic throughput: archived, {synthetic.GPU}" in markdown
+
+
+def test_an_emulated_archive_is_never_shown_as_archived(tmp_path, gpu_folder):
+    synthetic.write_all(tmp_path / "results" / "emulated", "emulated")
+    own = tmp_path / "results" / "runs" / "emulated"
+    synthetic.write_all(own, "emulated")
+    _, markdown, _ = make(own, tmp_path / "results")
+    headings = re.findall(r"^### .*archived, (.*)$", markdown, flags=re.MULTILINE)
+    assert set(headings) == {synthetic.GPU}
+
+
+def test_measured_stands_beside_published(gpu_folder):
+    _, markdown, _ = make(gpu_folder)
+    lines = section(markdown, "Synthetic coalescing").splitlines()
+    header = next(line for line in lines if line.startswith("| metric"))
+    line = next(line for line in lines if line.startswith("| speedup over coalescing=off"))
+    cells = dict(zip(header.split(" | "), line.split(" | "), strict=True))
+    assert cells["published"] == "1.05"
+    assert cells["measured"] == "1.01"
+
+
+def test_the_speedup_over_the_peer_is_shown(passes_folder):
+    _, markdown, _ = make(passes_folder)
+    body = section(markdown, "Synthetic passes")
+    times = {v: synthetic.row(v, n=2**28)["time_ms"]["median"] for v in ("single_pass", "cub")}
+    line = next(li for li in body.splitlines() if li.startswith("| 2^28 | single_pass"))
+    assert line.endswith(f" {times['cub'] / times['single_pass']:.2f}x |")
+
+
+def test_skipped_points_are_counted_with_the_reason(passes_folder):
+    content = synthetic.passes()
+    for row in content["rows"][:3]:
+        row.update(time_ms=None, verified="not_verified", skipped="needs 96 GB, 80 GB are free")
+    synthetic.write(passes_folder, content)
+    status, markdown, _ = make(passes_folder)
+    assert status == 0
+    assert "| 3 | single_pass | needs 96 GB, 80 GB are free |" in markdown
+
+
+def test_an_interrupted_run_is_called_incomplete(passes_folder, capsys):
+    synthetic.write(passes_folder, synthetic.passes() | {"complete": False})
+    status, markdown, _ = make(passes_folder)
+    assert status == 0
+    assert "--resume" in section(markdown, "Synthetic passes")
+    printed = next(li for li in capsys.readouterr().out.splitlines() if "/passes" in li)
+    assert printed.endswith("incomplete")
+
+
+def test_a_wrong_answer_is_loud(passes_folder, capsys):
+    content = synthetic.passes()
+    content["rows"][0].update(time_ms=None, verified="failed", error="element 7: 3, expected 4")
+    synthetic.write(passes_folder, content)
+    status, markdown, page = make(passes_folder)
+    assert status == 1
+    assert "> **Wrong answer.** 1 point of warp_compaction/passes failed" in markdown
+    assert "element 7: 3, expected 4" in markdown
+    assert 'class="note wrong"' in page
+    captured = capsys.readouterr()
+    assert "WRONG" in captured.out
+    assert "WRONG ANSWERS" in captured.err
+
+
+def test_an_experiment_in_which_everything_failed_is_reported(passes_folder):
+    content = synthetic.passes()
+    for row in content["rows"]:
+        row.update(time_ms=None, verified="failed", error="cudaErrorLaunchFailure")
+    synthetic.write(passes_folder, content)
+    status, markdown, _ = make(passes_folder)
+    assert status == 1
+    assert "16 points of warp_compaction/passes failed" in markdown
+
+
+def test_a_malformed_file_is_named_and_the_rest_is_reported(passes_folder, capsys):
+    (passes_folder / "warp_compaction.broken.json").write_text('{"schema": 1')
+    status, markdown, _ = make(passes_folder)
+    assert status == 1
+    assert "warp_compaction.broken.json: is no JSON" in markdown
+    assert "warp_compaction.broken.json" in capsys.readouterr().err
+    assert "Synthetic passes" in markdown
+
+
+def test_mixed_devices_are_refused(passes_folder, capsys):
+    provenance = synthetic.provenance(device="Another GPU")
+    synthetic.write(passes_folder, synthetic.coalescing() | {"provenance": provenance})
+    status, markdown, _ = make(passes_folder)
+    assert status == 2
+    assert markdown == ""
+    assert "one figure shows one device" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_folder_without_results_is_an_error_that_says_what_to_do(tmp_path, capsys, exists):
+    folder = tmp_path / "nothing"
+    if exists:
+        folder.mkdir()
+    assert report.main(["--results", str(folder)]) == 2
+    said = capsys.readouterr().err
+    assert str(folder) in said
+    assert ("run `./run_all.sh`" if exists else "is no folder") in said
+
+
+def test_the_ceilings_of_this_machine_are_listed(passes_folder):
+    info = '{"schema": 1, "provenance": {}, "ceilings": {"copy_gb_per_s": '
+    info += '[{"bytes": 1024, "value": 7.0}, {"bytes": 4096, "value": 1234.5}], "fma_per_s": 2e12}}'
+    (passes_folder / "info.json").write_text(info)
+    _, markdown, _ = make(passes_folder)
+    assert "| copy_gb_per_s | 1234 | 2^12 bytes |" in markdown
+    assert "| fma_per_s | 2.000e+12 |" in markdown
+
+
+def test_texts_are_escaped():
+    made = document.Document("a < b")
+    made.add(
+        document.Table(
+            ["x|y"],
+            [
+                [
+                    "<script>",
+                ][:1],
+                ["a|b"],
+            ],
+        ),
+        document.Paragraph("`<i>`"),
+    )
+    page = made.page()
+    assert "<script>" not in page
+    assert "<code>&lt;i&gt;</code>" in page
+    assert "a\\|b" in made.markdown(report.Path())
