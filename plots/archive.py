@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -88,14 +89,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one published figure."""
+    """What became of one published figure: `measured` is the worst value, found `at` a point."""
 
     where: dict[str, Any]
     metric: str
     baseline: dict[str, Any]
     published: float | str | None
     at_least: float | None
+    at_most: float | None
     measured: float | None
+    at: dict[str, Any]
     verdict: str
     missing: str | None
     source: str | None
@@ -164,21 +167,25 @@ class Archive:
         """The rows that were verified and timed by the host's clock: to be marked as CPU."""
         return [row for row in self.rows if row.timing and row.clock == "host"]
 
+    @cached_property
+    def _fastest_peers(self) -> dict[tuple, Row]:
+        """The fastest peer of each clock and problem."""
+        found: dict[tuple, Row] = {}
+        for row in self.rows:
+            if row.role != "peer" or not row.timing:
+                continue
+            key = row.clock, row.problem
+            if key not in found or row.timing.median < found[key].timing.median:
+                found[key] = row
+        return found
+
     def peer_of(self, row: Row) -> Row | None:
         """The fastest peer at the row's own point, timed by the same clock in the same run."""
-        peers = [
-            other
-            for other in self.rows
-            if other.role == "peer"
-            and other.timing
-            and other.clock == row.clock
-            and other.problem == row.problem
-        ]
-        return min(peers, key=lambda peer: peer.timing.median, default=None)
+        return self._fastest_peers.get((row.clock, row.problem))
 
     def speedup_over_peer(self, row: Row) -> float | None:
         """The peer's median time over the row's: above 1 the row is faster."""
-        if row.timing is None or row.role == "peer":
+        if row.timing is None or row.timing.median == 0 or row.role == "peer":
             return None
         peer = self.peer_of(row)
         return peer.timing.median / row.timing.median if peer else None
@@ -272,8 +279,8 @@ def _read_timing(reader: _Reader) -> Timing | None:
         p90=time.number("p90"),
         samples=time.get("samples", int),
     )
-    if not 0 < timing.least <= timing.p10 <= timing.median <= timing.p90:
-        time.fail("", "is not in order: expected 0 < min <= p10 <= median <= p90")
+    if not 0 <= timing.least <= timing.p10 <= timing.median <= timing.p90:
+        time.fail("", "is not in order: expected 0 <= min <= p10 <= median <= p90")
     return timing
 
 
@@ -313,7 +320,9 @@ def _read_verdict(reader: _Reader) -> Verdict:
         baseline=reader.get("baseline", dict, {}),
         published=reader.get("published", (int, float, str), None),
         at_least=reader.number("at_least", None),
+        at_most=reader.number("at_most", None),
         measured=reader.number("measured", None),
+        at=reader.get("at", dict, {}),
         verdict=reader.choice("verdict", VERDICTS),
         missing=reader.get("missing", str, None),
         source=reader.get("source", str, None),

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import figure
-from archive import Archive, ArchiveError, Folder, Row, load_folder
+from archive import Archive, ArchiveError, Folder, Row, Verdict, load_folder
 from document import Code, Details, Document, Heading, Note, Paragraph, Picture, Table
 
 NONE = "\N{EN DASH}"
@@ -41,9 +41,25 @@ def number(value: Any, digits: int = 4) -> str:
     return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:.3e}"
 
 
+RELATIONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "="}
+
+
+def setting(name: str, value: Any) -> str:
+    """`name=value`, or a configuration's condition such as `n >= 2^20`."""
+    if not isinstance(value, dict):
+        return f"{name}={number(value)}"
+    parts = [
+        f"{name} in {', '.join(map(number, operand))}"
+        if relation == "in"
+        else f"{name} {RELATIONS.get(relation, relation)} {number(operand)}"
+        for relation, operand in value.items()
+    ]
+    return " and ".join(parts)
+
+
 def settings(values: dict[str, Any]) -> str:
-    """Parameters as `name=value` texts."""
-    return ", ".join(f"{name}={number(value)}" for name, value in values.items()) or NONE
+    """Parameters, or conditions on them, in one line."""
+    return ", ".join(setting(name, value) for name, value in values.items()) or NONE
 
 
 def counted(count: int, noun: str) -> str:
@@ -104,19 +120,33 @@ def verdicts(archive: Archive) -> list:
     """Measured beside published, with the verdict."""
     if not archive.verdicts:
         return []
-    columns = ["metric", "where", "published", "at least", "measured", "verdict", "source"]
+    columns = ["metric", "where", "published", "required", "measured", "verdict", "source"]
     rows = []
     for each in archive.verdicts:
         metric = each.metric.replace("_", " ")
         if each.baseline:
             against = [str(v) if k == "variant" else f"{k}={v}" for k, v in each.baseline.items()]
             metric += " " + ", ".join(against)
-        note = each.source or NONE
-        if each.missing:
-            note += f" (missing here: {each.missing})"
-        figures = [number(each.published), number(each.at_least), number(each.measured)]
-        rows.append([metric, settings(each.where), *figures, f"**{each.verdict}**", note])
+        bounds = [f">= {number(each.at_least)}"] if each.at_least is not None else []
+        bounds += [f"<= {number(each.at_most)}"] if each.at_most is not None else []
+        figures = [number(each.published), " and ".join(bounds) or NONE, number(each.measured)]
+        rows.append(
+            [metric, settings(each.where), *figures, f"**{each.verdict}**", remark(archive, each)]
+        )
     return [Heading(4, "Measured beside published"), Table(columns, rows)]
+
+
+def remark(archive: Archive, verdict: Verdict) -> str:
+    """The published figure's source, the point that decided, and what is missing."""
+    parts = [verdict.source] if verdict.source else []
+    swept = [*varying(archive.rows), "variant"]
+    fixed = [name for name, value in verdict.where.items() if not isinstance(value, dict)]
+    found = {k: v for k, v in verdict.at.items() if k in swept and k not in fixed}
+    if found:
+        parts.append(f"decided at {settings(found)}")
+    if verdict.missing:
+        parts.append(f"missing here: {verdict.missing}")
+    return "; ".join(parts) or NONE
 
 
 def varying(rows: list[Row]) -> list[str]:
@@ -134,17 +164,20 @@ def constant(rows: list[Row]) -> dict[str, Any]:
 def timing_table(archive: Archive, rows: list[Row]) -> list:
     """All timed points: at the largest n in the open, the rest folded."""
     names = [name for name in varying(rows) if name != "variant"]
-    columns = [*names, "variant", "median ms", "p10", "p90", "GB/s", "% of peak", "speed-up"]
-    peers = sorted({row.variant for row in archive.rows if row.role == "peer"})
+    columns = [*names, "variant", "median ms", "p10", "p90", "GB/s", "% of peak"]
+    gains = {id(row): archive.speedup_over_peer(row) for row in rows}
+    peers = sorted({row.variant for row in rows if row.role == "peer"})
+    if peers:
+        columns.append(f"speed-up over {'/'.join(peers)}")
 
     def line(row: Row) -> list[str]:
-        time, gain = row.timing, archive.speedup_over_peer(row)
+        time, gain = row.timing, gains[id(row)]
         return [
             *(number(row.params.get(name)) for name in names),
             f"{row.variant} ({row.role})" if row.role != "technique" else row.variant,
             *(number(value) for value in (time.median, time.p10, time.p90, row.gb_per_s)),
             number(row.percent_of_peak, 3),
-            f"{gain:.2f}x" if gain else NONE,
+            *([f"{gain:.2f}x" if gain else NONE] if peers else []),
         ]
 
     def order(row: Row) -> tuple:
@@ -158,7 +191,7 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
     clock = "CPU, wall clock" if rows[0].clock == "host" else "GPU"
     legend = f"Times: {clock}; constant: {settings(constant(rows))}."
     if peers:
-        legend += f" Speed-up: the median of {' or '.join(peers)} at the same point over this one."
+        legend += " Speed-up: the peer's median time at the same point over this one's."
     blocks: list = [Paragraph(legend)]
     largest = max((row.params.get("n", 0) for row in rows), default=0)
     short = [row for row in ordered if row.params.get("n", 0) == largest]
@@ -189,7 +222,8 @@ def origin(archive: Archive) -> list:
     facts = archive.provenance
     text = f"Commit `{facts.commit}`"
     text += " with uncommitted changes" if facts.dirty else ""
-    text += f" on {facts.device}, {facts.time}, profile `{archive.profile}`."
+    where = facts.device if facts.backend == "cuda" else f"{facts.host}, emulated backend"
+    text += f" on {where}, {facts.time}, profile `{archive.profile}`."
     if not archive.complete:
         text += (
             " **Incomplete**: the run was interrupted; the same command with `--resume` ends it."

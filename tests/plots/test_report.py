@@ -123,6 +123,23 @@ def test_measured_stands_beside_published(gpu_folder):
     assert cells["measured"] == "1.01"
 
 
+def test_a_verdict_names_its_bounds_and_the_point_that_decided(passes_folder):
+    verdict = {
+        "where": {"n": {"ge": 65536}, "operation": "select_if"},
+        "metric": "time_ms",
+        "published": 0.62,
+        "at_most": 0.45,
+        "measured": 0.48,
+        "at": {"n": 2**28, "operation": "select_if", "seed": 42, "variant": "single_pass"},
+        "verdict": "DIFFERS",
+        "source": "the tests",
+    }
+    synthetic.write(passes_folder, synthetic.passes() | {"verdicts": [verdict]})
+    _, markdown, _ = make(passes_folder)
+    expected = "| time ms | n >= 2^16, operation=select_if | 0.62 | <= 0.45 | 0.48 | **DIFFERS** | "
+    assert expected + "the tests; decided at n=2^28, variant=single_pass |" in markdown
+
+
 def test_the_speedup_over_the_peer_is_shown(passes_folder):
     _, markdown, _ = make(passes_folder)
     body = section(markdown, "Synthetic passes")
