@@ -1,0 +1,37 @@
+#include "harness/archive.hpp"
+
+#include "harness/verdict.hpp"
+
+namespace warpath::harness {
+
+Json assemble_archive(const Config& config, const std::vector<Point>& points, const Store& store,
+                      const Device& device, const RunFacts& facts) {
+  std::vector<Json> rows;
+  Json ceilings = Json::object();
+  bool complete = !facts.interrupted;
+  for (const Point& point : points) {
+    const Json record = store.find(point, record_key(point, config.measure, device));
+    complete = complete && !record.is_null();
+    if (record.is_null()) continue;
+    rows.push_back(record.at("row"));
+    ceilings = record.at("ceilings");
+  }
+  Json archive;
+  archive["schema"] = 1;
+  archive["technique"] = config.technique->name;
+  archive["experiment"] = config.experiment;
+  archive["title"] = config.title;
+  archive["source"] = config.source;
+  archive["figure"] = config.figure;
+  archive["claim"] = config.claim;
+  archive["profile"] = facts.profile;
+  archive["command"] = facts.command;
+  archive["complete"] = complete;
+  archive["provenance"] = facts.provenance;
+  archive["ceilings"] = ceilings;
+  archive["rows"] = rows;
+  archive["verdicts"] = judge(config, rows);
+  return archive;
+}
+
+}  // namespace warpath::harness

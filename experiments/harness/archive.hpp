@@ -1,0 +1,26 @@
+// One file an experiment: all rows, what they were measured with, and the verdicts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/config.hpp"
+#include "harness/point.hpp"
+#include "harness/store.hpp"
+
+namespace warpath::harness {
+
+/// What an archive says of the run that wrote it.
+struct RunFacts {
+  std::string profile;
+  std::string command;
+  bool interrupted = false;
+  Json provenance;
+};
+
+/// Gathers the valid records of `points`. "complete" only if every point has one and nothing
+/// interrupted.
+Json assemble_archive(const Config& config, const std::vector<Point>& points, const Store& store,
+                      const Device& device, const RunFacts& facts);
+
+}  // namespace warpath::harness

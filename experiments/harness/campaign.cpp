@@ -1,0 +1,211 @@
+#include "harness/campaign.hpp"
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "harness/archive.hpp"
+#include "harness/dry_run.hpp"
+#include "harness/interrupt.hpp"
+#include "harness/progress.hpp"
+#include "harness/provenance.hpp"
+#include "harness/registration.hpp"
+#include "harness/row.hpp"
+#include "harness/summary.hpp"
+
+namespace warpath::harness {
+namespace {
+
+/// The order in which variants are sampled; a constant, so that a run can be repeated.
+constexpr std::uint64_t order_seed = 0x5EED;
+
+/// Measures the group of a point when its first point is asked for, and remembers the rows.
+class Campaign {
+ public:
+  Campaign(const RunOptions& options, const std::vector<Experiment>& experiments,
+           const Device& device)
+      : options_(options),
+        experiments_(experiments),
+        groups_(group_points(experiments)),
+        device_(device),
+        clock_(device.l2_bytes, device.pci_bus),
+        store_(std::filesystem::path(options.out) / device.slug) {}
+
+  int run() {
+    find_finished();
+    std::vector<Benchmark> benchmarks;
+    std::map<std::string, const Group*> group_of;
+    for (const Group& group : groups_) {
+      for (const Point* point : group.points) {
+        if (rows_.contains(point->name())) continue;
+        group_of[point->name()] = &group;
+        benchmarks.push_back({point->name(), [this, point, &group] { return row(*point, group); }});
+      }
+    }
+    const std::size_t finished = rows_.size();
+    Registration registration(std::move(benchmarks), options_.benchmark_flags);
+    if (registration.list_only()) {
+      for (const std::string& name : registration.selected()) std::printf("%s\n", name.c_str());
+      return exit_good;
+    }
+    selected_ = {registration.selected().begin(), registration.selected().end()};
+    if (options_.resume) {
+      std::fprintf(stderr, "resuming: %zu points are finished, %zu are to be measured\n", finished,
+                   selected_.size());
+    }
+    progress_ = std::make_unique<Progress>(selected_.size());
+    if (!selected_.empty()) {
+      measure_needed_ceilings();
+      registration.run();
+    }
+    progress_.reset();
+    return report();
+  }
+
+ private:
+  /// With --resume, points that have a valid record need not run.
+  void find_finished() {
+    if (!options_.resume) return;
+    for (const Group& group : groups_) {
+      for (const Point* point : group.points) {
+        const Json record = store_.find(*point, key(*point, group));
+        if (!is_finished(record)) continue;
+        rows_[point->name()] = record.at("row");
+        ceilings_ = read_ceilings_summary(record.at("ceilings"));
+      }
+    }
+  }
+
+  Json key(const Point& point, const Group& group) const {
+    return record_key(point, group.experiment->config.measure, device_);
+  }
+
+  /// All percentages of a campaign refer to the same ceilings: a resumed one takes those of its
+  /// records.
+  void measure_needed_ceilings() {
+    if (ceilings_) return;
+    progress_->begins("ceilings of this machine");
+    ceilings_ = measure_ceilings(clock_, /*quick=*/true);
+  }
+
+  Json row(const Point& point, const Group& group) {
+    if (!rows_.contains(point.name()) && !interrupted()) measure(group);
+    const auto found = rows_.find(point.name());
+    return found == rows_.end() ? Json(nullptr) : found->second;
+  }
+
+  void measure(const Group& group) {
+    std::vector<const Point*> points;
+    for (const Point* point : group.points) {
+      if (selected_.contains(point->name())) points.push_back(point);
+    }
+    progress_->begins(
+        points.front()->technique->name + "/" + points.front()->experiment + " " +
+        points.front()->short_name() +
+        (points.size() > 1 ? " and " + std::to_string(points.size() - 1) + " more" : ""));
+    GroupRun run(
+        points, group.experiment->config.measure, /*timed=*/true, clock_, order_seed,
+        [&](const Point& point, const PointResult& result) { keep(point, group, result); });
+    run.run();
+  }
+
+  void keep(const Point& point, const Group& group, const PointResult& result) {
+    Json row = make_row(point, result, group.experiment->config.measure.cache, *ceilings_);
+    store_.write(point, {{"schema", 1},
+                         {"key", key(point, group)},
+                         {"row", row},
+                         {"ceilings", ceilings_summary(*ceilings_)},
+                         {"provenance", provenance(device_)}});
+    if (!result.error.empty()) {
+      progress_->message("FAILED " + point.name() + "\n       " + result.error);
+    } else if (result.skipped.starts_with("does not fit")) {
+      progress_->message("skipped " + point.name() + "\n       " + result.skipped);
+    }
+    rows_[point.name()] = std::move(row);
+    progress_->ended();
+  }
+
+  int report() {
+    const RunFacts facts{options_.profile, options_.command, interrupted(), provenance(device_)};
+    bool failed = false;
+    for (const Experiment& experiment : experiments_) {
+      const Json archive =
+          assemble_archive(experiment.config, experiment.points, store_, device_, facts);
+      const std::string& technique = experiment.config.technique->name;
+      store_.write_archive(technique, experiment.config.experiment, archive);
+      print_summary(archive);
+      std::printf("\n%s\n", store_.archive_file(technique, experiment.config.experiment).c_str());
+      for (const Json& row : archive.at("rows")) failed = failed || row.contains("error");
+    }
+    if (interrupted()) {
+      std::fprintf(
+          stderr,
+          "interrupted: the finished points are kept. Measure the missing ones with\n  %s%s\n",
+          options_.command.c_str(), options_.resume ? "" : " --resume");
+      return exit_interrupted;
+    }
+    return failed ? exit_failed_points : exit_good;
+  }
+
+  const RunOptions& options_;
+  const std::vector<Experiment>& experiments_;
+  std::vector<Group> groups_;
+  const Device& device_;
+  GpuClock clock_;
+  Store store_;
+  std::optional<Ceilings> ceilings_;
+  std::set<std::string> selected_;
+  std::map<std::string, Json> rows_;
+  std::unique_ptr<Progress> progress_;
+};
+
+}  // namespace
+
+int run_campaign(const RunOptions& options, const std::vector<Technique>& techniques) {
+  const std::vector<Experiment> experiments = read_experiments(options, techniques);
+  if (options.dry_run) {
+    print_dry_run(experiments);
+    return exit_good;
+  }
+  const Device device = query_device();
+  catch_interrupts();
+  return Campaign(options, experiments, device).run();
+}
+
+int verify_campaign(const RunOptions& options, const std::vector<Technique>& techniques) {
+  const std::vector<Experiment> experiments = read_experiments(options, techniques);
+  const Device device = query_device();
+  GpuClock clock(device.l2_bytes, device.pci_bus);
+  catch_interrupts();
+  const std::vector<Group> groups = group_points(experiments);
+  std::size_t total = 0;
+  for (const Experiment& experiment : experiments) total += experiment.points.size();
+  std::size_t passed = 0;
+  std::size_t failed = 0;
+  std::size_t skipped = 0;
+  {
+    Progress progress(total);
+    for (const Group& group : groups) {
+      if (interrupted()) break;
+      progress.begins(group.points.front()->name());
+      GroupRun run(group.points, group.experiment->config.measure, /*timed=*/false, clock,
+                   order_seed, [&](const Point& point, const PointResult& result) {
+                     if (!result.error.empty()) {
+                       ++failed;
+                       progress.message("FAILED " + point.name() + "\n       " + result.error);
+                     } else {
+                       ++(result.verified == Verified::passed ? passed : skipped);
+                     }
+                     progress.ended();
+                   });
+      run.run();
+    }
+  }
+  std::printf("%zu of %zu points are right, %zu failed, %zu cannot run here\n", passed, total,
+              failed, skipped);
+  if (interrupted()) return exit_interrupted;
+  return failed == 0 ? exit_good : exit_failed_points;
+}
+
+}  // namespace warpath::harness

@@ -1,0 +1,96 @@
+#include "harness/condition.hpp"
+
+#include <algorithm>
+
+#include "harness/nearest.hpp"
+
+namespace warpath::harness {
+namespace {
+
+const std::vector<std::string> relations = {"eq", "lt", "le", "gt", "ge", "in"};
+
+Clause read_clause(const std::string& name, const Node& node, const Technique& technique) {
+  const Parameter parameter = find_parameter(technique, name, node);
+  if (!node.json().is_object()) return {name, Clause::Relation::eq, {read_value(node, parameter)}};
+  if (node.json().size() != 1) node.expected("one relation, like {\"gt\": 1024}");
+  const std::string relation = node.keys().front();
+  const auto found = std::find(relations.begin(), relations.end(), relation);
+  if (found == relations.end()) {
+    node.fail("unknown key \"" + relation + "\"" + suggestion(relation, relations));
+  }
+  Clause clause{name, static_cast<Clause::Relation>(found - relations.begin()), {}};
+  // A bound may lie beyond what the parameter allows: {"gt": 0} is a fair question.
+  Parameter unbounded = parameter;
+  unbounded.least = -9e15;
+  unbounded.most = 9e15;
+  if (clause.relation == Clause::Relation::in) {
+    for (const Node& element : node[relation].elements()) {
+      clause.operands.push_back(read_value(element, parameter));
+    }
+  } else {
+    clause.operands.push_back(read_value(node[relation], unbounded));
+  }
+  return clause;
+}
+
+bool holds(const Clause& clause, const Value& value) {
+  const Value& operand = clause.operands.empty() ? value : clause.operands.front();
+  switch (clause.relation) {
+    case Clause::Relation::eq:
+      return value == operand;
+    case Clause::Relation::lt:
+      return value < operand;
+    case Clause::Relation::le:
+      return value <= operand;
+    case Clause::Relation::gt:
+      return value > operand;
+    case Clause::Relation::ge:
+      return value >= operand;
+    case Clause::Relation::in:
+      break;
+  }
+  return std::find(clause.operands.begin(), clause.operands.end(), value) != clause.operands.end();
+}
+
+}  // namespace
+
+Parameter variant_parameter(const Technique& technique) {
+  Parameter parameter;
+  parameter.name = "variant";
+  parameter.default_value = std::string();
+  for (const Variant& variant : technique.variants) parameter.choices.push_back(variant.name);
+  parameter.help = "which implementation";
+  return parameter;
+}
+
+Parameter find_parameter(const Technique& technique, const std::string& name, const Node& where) {
+  if (name == "variant") return variant_parameter(technique);
+  std::vector<std::string> known = {"variant"};
+  for (const Parameter& parameter : technique.parameters) {
+    if (parameter.name == name) return parameter;
+    known.push_back(parameter.name);
+  }
+  where.fail("unknown parameter \"" + name + "\" of " + technique.name + suggestion(name, known));
+}
+
+Condition read_condition(const Node& node, const Technique& technique) {
+  if (!node.json().is_object()) node.expected("an object of parameters and what holds for them");
+  Condition condition;
+  for (const std::string& name : node.keys()) {
+    condition.push_back(read_clause(name, node[name], technique));
+  }
+  return condition;
+}
+
+bool holds(const Condition& condition, const Parameters& point) {
+  return std::all_of(condition.begin(), condition.end(), [&](const Clause& clause) {
+    return holds(clause, point.all().at(clause.name));
+  });
+}
+
+bool mentions(const Condition& condition, const std::string& name) {
+  return std::any_of(condition.begin(), condition.end(),
+                     [&](const Clause& clause) { return clause.name == name; });
+}
+
+}  // namespace warpath::harness

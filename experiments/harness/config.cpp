@@ -1,0 +1,180 @@
+#include "harness/config.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+
+#include "harness/error.hpp"
+#include "harness/json_file.hpp"
+#include "harness/nearest.hpp"
+#include "harness/values.hpp"
+
+namespace warpath::harness {
+namespace {
+
+std::string slug(const Node& node) {
+  static const std::regex pattern("[a-z0-9_]+");
+  std::string text = node.text();
+  if (!std::regex_match(text, pattern)) node.expected("a name of lower-case letters, digits and _");
+  return text;
+}
+
+std::string optional_text(const Node& node, const std::string& key) {
+  return node.has(key) ? node[key].text() : "";
+}
+
+const Technique& find_technique(const Node& node, const std::vector<Technique>& techniques) {
+  const std::string name = node.text();
+  std::vector<std::string> known;
+  for (const Technique& technique : techniques) {
+    if (technique.name == name) return technique;
+    known.push_back(technique.name);
+  }
+  node.fail("unknown technique \"" + name + "\"" + suggestion(name, known));
+}
+
+Parameters read_settings(const Node& node, const Technique& technique) {
+  if (!node.json().is_object()) node.expected("an object of parameters and values");
+  Parameters settings;
+  for (const std::string& name : node.keys()) {
+    settings.set(name, read_value(node[name], find_parameter(technique, name, node[name])));
+  }
+  return settings;
+}
+
+std::vector<Values> read_value_lists(const Node& node, const Technique& technique) {
+  if (!node.json().is_object()) node.expected("an object of parameters and their values");
+  std::vector<Values> lists;
+  for (const std::string& name : node.keys()) {
+    lists.emplace_back(name, read_values(node[name], find_parameter(technique, name, node[name])));
+  }
+  return lists;
+}
+
+void check_zip(const Node& node, const Sweep& sweep) {
+  for (const Values& list : sweep.zip) {
+    if (list.second.size() != sweep.zip.front().second.size()) {
+      node.fail("\"" + list.first + "\" has " + std::to_string(list.second.size()) +
+                " values and \"" + sweep.zip.front().first + "\" has " +
+                std::to_string(sweep.zip.front().second.size()) +
+                "; lists that are zipped must have one length");
+    }
+    for (const Values& crossed : sweep.cross) {
+      if (crossed.first == list.first) {
+        node.fail("\"" + list.first + "\" is in cross and in zip; keep one of them");
+      }
+    }
+  }
+}
+
+Sweep read_sweep(const Node& node, const Technique& technique) {
+  node.expect_object({}, {"cross", "zip", "exclude"});
+  Sweep sweep;
+  if (node.has("cross")) sweep.cross = read_value_lists(node["cross"], technique);
+  if (node.has("zip")) {
+    sweep.zip = read_value_lists(node["zip"], technique);
+    check_zip(node["zip"], sweep);
+  }
+  if (node.has("exclude")) {
+    for (const Node& element : node["exclude"].elements()) {
+      sweep.exclude.push_back(read_condition(element, technique));
+    }
+  }
+  return sweep;
+}
+
+Measure read_measure(const Node& node) {
+  node.expect_object(
+      {}, {"cache", "min_samples", "max_samples", "max_noise", "max_seconds", "min_clock"});
+  Measure measure;
+  if (node.has("cache")) {
+    const std::string cache = node["cache"].text();
+    if (cache != "cold" && cache != "warm") {
+      node["cache"].fail("unknown cache \"" + cache + "\"" + suggestion(cache, {"cold", "warm"}));
+    }
+    measure.cache = cache == "cold" ? Cache::cold : Cache::warm;
+  }
+  if (node.has("min_samples")) measure.min_samples = node["min_samples"].integer(1, 100'000);
+  measure.max_samples = std::max(measure.max_samples, measure.min_samples);
+  if (node.has("max_samples")) {
+    measure.max_samples = node["max_samples"].integer(measure.min_samples, 100'000);
+  }
+  if (node.has("max_noise")) measure.max_noise = node["max_noise"].real(0, 1);
+  if (node.has("max_seconds")) measure.max_seconds = node["max_seconds"].real(0.001, 3600);
+  if (node.has("min_clock")) measure.min_clock = node["min_clock"].real(0, 1);
+  return measure;
+}
+
+Expected read_expected(const Node& node, const Technique& technique) {
+  node.expect_object({"where", "metric"},
+                     {"baseline", "published", "at_least", "at_most", "source"});
+  static const std::vector<std::string> metrics = {"speedup_over", "ratio", "time_ms", "gb_per_s",
+                                                   "percent_of_peak"};
+  Expected expected;
+  expected.where = read_condition(node["where"], technique);
+  expected.where_json = node["where"].json();
+  expected.metric = node["metric"].text();
+  if (std::find(metrics.begin(), metrics.end(), expected.metric) == metrics.end()) {
+    node["metric"].fail("unknown metric \"" + expected.metric + "\"" +
+                        suggestion(expected.metric, metrics));
+  }
+  const bool compares = expected.metric == "speedup_over" || expected.metric == "ratio";
+  if (compares != node.has("baseline")) {
+    node.fail(compares ? "the metric " + expected.metric + " needs the key \"baseline\""
+                       : "the metric " + expected.metric + " has no baseline; remove the key");
+  }
+  if (compares) {
+    expected.baseline = read_settings(node["baseline"], technique);
+    expected.baseline_json = node["baseline"].json();
+  }
+  const auto bound = [&](const std::string& key) -> std::optional<double> {
+    if (!node.has(key)) return std::nullopt;
+    return node[key].real(0, 1e18);
+  };
+  expected.published = bound("published");
+  expected.at_least = bound("at_least");
+  expected.at_most = bound("at_most");
+  if (!expected.at_least && !expected.at_most) {
+    node.fail("the key \"at_least\" or \"at_most\" is missing: what would count as reproduced?");
+  }
+  expected.source = optional_text(node, "source");
+  return expected;
+}
+
+}  // namespace
+
+Config read_config(const std::filesystem::path& file, const std::vector<Technique>& techniques) {
+  const Node root(file.string(), "$", read_json(file));
+  root.expect_object({"schema", "technique", "experiment", "title", "sweep"},
+                     {"source", "figure", "claim", "fixed", "profiles", "measure", "expected"});
+  if (root["schema"].json() != 1) root["schema"].expected("1, the only format there is");
+  Config config;
+  config.file = file.string();
+  config.technique = &find_technique(root["technique"], techniques);
+  const Technique& technique = *config.technique;
+  config.experiment = slug(root["experiment"]);
+  config.title = root["title"].text();
+  config.source = optional_text(root, "source");
+  config.figure = optional_text(root, "figure");
+  config.claim = optional_text(root, "claim");
+  if (root.has("fixed")) config.fixed = read_settings(root["fixed"], technique);
+  for (const Node& element : root["sweep"].elements()) {
+    config.sweeps.push_back(read_sweep(element, technique));
+  }
+  if (root.has("profiles")) {
+    const Node profiles = root["profiles"];
+    if (!profiles.json().is_object()) profiles.expected("an object of profiles");
+    for (const std::string& name : profiles.keys()) {
+      config.profiles[name] = read_value_lists(profiles[name], technique);
+    }
+  }
+  if (root.has("measure")) config.measure = read_measure(root["measure"]);
+  if (root.has("expected")) {
+    for (const Node& element : root["expected"].elements()) {
+      config.expected.push_back(read_expected(element, technique));
+    }
+  }
+  return config;
+}
+
+}  // namespace warpath::harness

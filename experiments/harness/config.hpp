@@ -1,0 +1,76 @@
+// A configuration: what to sweep over, how to measure it, and what was published about it.
+// README.md has the format.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "harness/condition.hpp"
+
+namespace warpath::harness {
+
+enum class Cache { cold, warm };
+
+/// When a point has been measured well enough; README.md says how the noise is estimated.
+struct Measure {
+  Cache cache = Cache::cold;
+  std::int64_t min_samples = 15;
+  std::int64_t max_samples = 500;
+  double max_noise = 0.02;  ///< relative half-width of the median's 95 % confidence interval
+  double max_seconds = 5;   ///< wall time spent on the samples of one point
+  double min_clock = 0.75;  ///< samples below this share of the highest SM clock are discarded
+};
+
+/// A parameter and the values it takes.
+using Values = std::pair<std::string, std::vector<Value>>;
+
+/// Every combination of `cross`, times every row of `zip`, less what `exclude` says.
+struct Sweep {
+  std::vector<Values> cross;
+  std::vector<Values> zip;  ///< all of one length
+  std::vector<Condition> exclude;
+};
+
+/// One claim of the source, to be set beside what is measured.
+struct Expected {
+  Condition where;
+  Parameters baseline;  ///< what differs from the row in the row it is compared with
+  std::string metric;   ///< speedup_over, ratio, time_ms, gb_per_s, percent_of_peak
+  std::optional<double> published;
+  std::optional<double> at_least;
+  std::optional<double> at_most;
+  std::string source;
+  Json where_json;
+  Json baseline_json;
+};
+
+struct Config {
+  std::string file;
+  const Technique* technique = nullptr;
+  std::string experiment;
+  std::string title;
+  std::string source;
+  std::string figure;
+  std::string claim;
+  Parameters fixed;
+  std::vector<Sweep> sweeps;
+  std::map<std::string, std::vector<Values>> profiles;
+  Measure measure;
+  std::vector<Expected> expected;
+};
+
+/// No parameter takes more values than this, not even with --force: a slip of the pen must not fill
+/// the memory.
+inline constexpr std::int64_t max_values = 1'000'000;
+
+/// `techniques` must outlive the result. Throws UserError with file and place.
+Config read_config(const std::filesystem::path& file, const std::vector<Technique>& techniques);
+
+/// `name=spec` of --set: values and ranges, separated by commas, like `n=1000,2^20:2^28:*4,5:9:+2`.
+Values read_override(const std::string& text, const Technique& technique);
+
+}  // namespace warpath::harness

@@ -1,0 +1,211 @@
+#include "harness/group_run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+
+#include "core/cuda_check.cuh"
+#include "harness/device.hpp"
+#include "harness/interrupt.hpp"
+#include "harness/value.hpp"
+
+namespace warpath::harness {
+namespace {
+
+/// A host variant is a yardstick, often slow: this many samples are enough.
+constexpr std::int64_t host_min_samples = 5;
+
+class Stopwatch {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+GroupRun::GroupRun(std::vector<const Point*> points, const Measure& measure, bool timed,
+                   GpuClock& clock, std::uint64_t seed, Finished finished)
+    : measure_(measure),
+      timed_(timed),
+      clock_(clock),
+      random_(seed),
+      finished_(std::move(finished)) {
+  for (const Point* point : points) members_.push_back({point, {}, {}, {}, 0, false});
+}
+
+void GroupRun::finish(Member& member) {
+  member.done = true;
+  member.execution = nullptr;
+  finished_(*member.point, member.result);
+}
+
+void GroupRun::fail(Member& member, const std::string& error) {
+  member.result.error = error;
+  member.result.time.reset();
+  finish(member);
+}
+
+void GroupRun::run() {
+  skip_what_cannot_run();
+  for (Member& member : members_) {
+    if (interrupted()) return;
+    if (!member.done) guard(member, [&] { verify(member); });
+  }
+  if (timed_) {
+    if (!emulated) measure_in_turn(Runs::anywhere);
+    measure_in_turn(Runs::host);
+  }
+  problem_.reset();
+}
+
+void GroupRun::skip_what_cannot_run() {
+  const Point& first = *members_.front().point;
+  std::int64_t needed = 0;
+  std::int64_t free = 0;
+  std::string error;
+  try {
+    needed = first.technique->device_bytes(first.problem());
+    free = free_device_bytes();
+  } catch (const std::exception& exception) {
+    error = exception.what();
+  }
+  for (Member& member : members_) {
+    if (!error.empty()) {
+      fail(member, error);
+    } else if (emulated && member.point->variant->runs == Runs::gpu) {
+      member.result.skipped = "needs a GPU";
+      finish(member);
+    } else if (needed + clock_.flush_bytes() > free) {
+      member.result.skipped = "does not fit: needs " + bytes_text(needed) + " of memory, and " +
+                              bytes_text(free) + " are free";
+      finish(member);
+    }
+  }
+}
+
+void GroupRun::build_problem() {
+  const Point& first = *members_.front().point;
+  problem_ = first.technique->make_problem(first.problem());
+  CUDA_CHECK(cudaDeviceSynchronize());
+}
+
+template <class Step>
+void GroupRun::guard(Member& member, const Step& step) {
+  try {
+    if (!problem_) build_problem();
+    step();
+  } catch (const std::exception& exception) {
+    fail(member, exception.what());
+    if (device_is_usable()) return;
+    // The error is sticky: nothing works in this context any more. The next member builds the
+    // problem again.
+    for (Member& other : members_) other.execution = nullptr;
+    problem_.reset();
+    reset_device();
+    if (device_is_usable()) clock_.rebuild();
+  }
+}
+
+void GroupRun::prepare(Member& member) {
+  if (!member.execution) member.execution = problem_->prepare(member.point->parameters);
+}
+
+void GroupRun::verify(Member& member) {
+  prepare(member);
+  problem_->poison(clock_.stream());
+  CUDA_CHECK(cudaStreamSynchronize(clock_.stream()));
+  clock_.run(member.execution);
+  const auto wrong = problem_->mismatch(member.point->parameters, clock_.stream());
+  member.result.cost = problem_->cost();
+  member.result.counters = problem_->counters();
+  if (wrong) {
+    member.result.verified = Verified::failed;
+    fail(member, "wrong answer: " + *wrong);
+    return;
+  }
+  member.result.verified = Verified::passed;
+  const bool has_a_clock = !emulated || member.point->variant->runs == Runs::host;
+  if (timed_ && has_a_clock) return;
+  member.result.skipped = timed_ ? "emulated backend: correct, not timed" : "verified only";
+  finish(member);
+}
+
+void GroupRun::measure_in_turn(Runs lane) {
+  std::vector<Member*> active;
+  for (Member& member : members_) {
+    const bool host = member.point->variant->runs == Runs::host;
+    if (!member.done && host == (lane == Runs::host)) active.push_back(&member);
+  }
+  for (Member* member : active) {
+    guard(*member, [&] { warm_up(*member); });
+  }
+  while (!active.empty() && !interrupted()) {
+    std::shuffle(active.begin(), active.end(), random_);
+    for (Member* member : active) {
+      if (interrupted()) return;
+      if (member->done) continue;
+      guard(*member, [&] { sample(*member); });
+    }
+    std::erase_if(active, [](const Member* member) { return member->done; });
+  }
+}
+
+void GroupRun::warm_up(Member& member) {
+  prepare(member);
+  if (member.point->variant->runs == Runs::host) return;  // the verification was its first run
+  // Two samples as they will be taken, and a GPU that has left its idle clocks.
+  const Stopwatch stopwatch;
+  for (int i = 0; i < 2 || (i < 100 && stopwatch.seconds() < 0.02); ++i) {
+    clock_.sample_ms(member.execution, measure_.cache);
+  }
+  member.result.clock_before_mhz = clock_.sm_clock_mhz();
+}
+
+Measure GroupRun::limits(const Member& member) const {
+  Measure limits = measure_;
+  if (member.point->variant->runs == Runs::host) {
+    limits.min_samples = std::min(limits.min_samples, host_min_samples);
+  }
+  return limits;
+}
+
+void GroupRun::sample(Member& member) {
+  prepare(member);
+  const Stopwatch stopwatch;
+  if (member.point->variant->runs == Runs::host) {
+    member.execution(clock_.stream());
+    member.samples_ms.push_back(stopwatch.seconds() * 1000);
+  } else {
+    sample_gpu(member);
+  }
+  member.seconds += stopwatch.seconds();
+  const auto stop = stop_reason(limits(member), member.samples_ms, member.seconds);
+  if (!stop) return;
+  member.result.stop = stop;
+  if (member.samples_ms.empty()) {
+    member.result.skipped = "the GPU throttled in every one of " +
+                            std::to_string(member.result.discarded_samples) + " samples";
+  } else {
+    member.result.time = summarize(member.samples_ms);
+  }
+  finish(member);
+}
+
+void GroupRun::sample_gpu(Member& member) {
+  const double milliseconds = clock_.sample_ms(member.execution, measure_.cache);
+  member.result.clock_after_mhz = clock_.sm_clock_mhz();
+  const auto highest = clock_.max_sm_clock_mhz();
+  const bool throttled = highest && member.result.clock_after_mhz &&
+                         *member.result.clock_after_mhz < measure_.min_clock * *highest;
+  if (throttled) {
+    ++member.result.discarded_samples;
+  } else {
+    member.samples_ms.push_back(milliseconds);
+  }
+}
+
+}  // namespace warpath::harness

@@ -1,0 +1,83 @@
+// Measures the points that share one problem: each is verified, then all are sampled in turn, in
+// random order.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "harness/gpu_clock.hpp"
+#include "harness/point.hpp"
+#include "harness/statistics.hpp"
+
+namespace warpath::harness {
+
+enum class Verified { passed, failed, not_verified };
+
+/// What a point's record says.
+struct PointResult {
+  Verified verified = Verified::not_verified;
+  std::optional<TimeSummary> time;  ///< only of a point that is verified
+  std::optional<Stop> stop;
+  std::int64_t discarded_samples = 0;  ///< taken while the GPU throttled
+  std::optional<unsigned> clock_before_mhz;
+  std::optional<unsigned> clock_after_mhz;
+  std::optional<Cost> cost;
+  std::map<std::string, double> counters;
+  std::string skipped;  ///< why there is no time although nothing is wrong
+  std::string error;    ///< what went wrong
+};
+
+class GroupRun {
+ public:
+  /// Called once for every point, as soon as its result stands.
+  using Finished = std::function<void(const Point&, const PointResult&)>;
+
+  /// `points` share technique and problem, and outlive the run. Without `timed` they are only
+  /// verified.
+  GroupRun(std::vector<const Point*> points, const Measure& measure, bool timed, GpuClock& clock,
+           std::uint64_t seed, Finished finished);
+
+  /// Returns early when interrupted(); points without a result by then are not reported. Throws
+  /// nothing that one point did wrong: that is in its result.
+  void run();
+
+ private:
+  struct Member {
+    const Point* point;
+    PointResult result;
+    Execution execution;
+    std::vector<double> samples_ms;
+    double seconds = 0;
+    bool done = false;
+  };
+
+  void finish(Member& member);
+  void fail(Member& member, const std::string& error);
+  void skip_what_cannot_run();
+  void build_problem();
+  /// Calls `step`; an exception fails the member, and a device that no longer works is reset and
+  /// all is built anew.
+  template <class Step>
+  void guard(Member& member, const Step& step);
+  void prepare(Member& member);
+  void verify(Member& member);
+  void measure_in_turn(Runs lane);
+  void warm_up(Member& member);
+  void sample(Member& member);
+  void sample_gpu(Member& member);
+  [[nodiscard]] Measure limits(const Member& member) const;
+
+  std::vector<Member> members_;
+  Measure measure_;
+  bool timed_;
+  GpuClock& clock_;
+  std::mt19937_64 random_;
+  Finished finished_;
+  std::unique_ptr<Problem> problem_;
+};
+
+}  // namespace warpath::harness

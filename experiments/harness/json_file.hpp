@@ -1,0 +1,20 @@
+// JSON files: read with errors that say where, written so that a reader never sees half of one.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "harness/value.hpp"
+
+namespace warpath::harness {
+
+/// Parses JSON that may hold comments. Throws UserError "<file>:<line>:<column>: ..." for what is
+/// not JSON, and for a key that an object has twice.
+Json parse_json(const std::string& text, const std::string& file);
+Json read_json(const std::filesystem::path& file);
+
+/// Writes beside the target and renames: whoever opens `file` finds the old content or the new one.
+/// Throws std::system_error.
+void write_atomically(const std::filesystem::path& file, const std::string& content);
+
+}  // namespace warpath::harness

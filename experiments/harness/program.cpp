@@ -1,0 +1,189 @@
+#include "harness/program.hpp"
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <string>
+
+#include "harness/campaign.hpp"
+#include "harness/error.hpp"
+#include "harness/info.hpp"
+#include "harness/list.hpp"
+#include "harness/nearest.hpp"
+
+namespace warpath::harness {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr const char* usage =
+    "warpath: a reproducible laboratory of GPU parallel primitives\n\n"
+    "  warpath list                 techniques, variants, parameters and configurations\n"
+    "  warpath run CONFIG...        verifies and measures every point of the configurations\n"
+    "  warpath verify CONFIG...     verifies only; a technique's name stands for all of its "
+    "configurations\n"
+    "  warpath info                 measures what this machine can do at best\n\n"
+    "warpath COMMAND --help says more. Exit codes: 0 good, 1 a point failed, 2 bad input, 130 "
+    "interrupted.\n";
+
+struct CommandLine {
+  po::variables_map values;
+  std::vector<std::string> benchmark_flags;
+};
+
+std::vector<std::string> option_names(const po::options_description& options) {
+  std::vector<std::string> names;
+  for (const auto& option : options.options()) names.push_back("--" + option->long_name());
+  return names;
+}
+
+/// Parses what follows the command. --benchmark_* flags are kept for Google Benchmark.
+CommandLine parse(const std::vector<std::string>& arguments,
+                  const po::options_description& visible) {
+  CommandLine line;
+  std::vector<std::string> ours;
+  for (const std::string& argument : arguments) {
+    (argument.starts_with("--benchmark_") ? line.benchmark_flags : ours).push_back(argument);
+  }
+  po::options_description all;
+  all.add(visible).add_options()("config", po::value<std::vector<std::string>>());
+  po::positional_options_description positional;
+  positional.add("config", -1);
+  try {
+    // No guessing of shortened names: a script must not change its meaning when an option is added.
+    const int style = po::command_line_style::unix_style & ~po::command_line_style::allow_guessing;
+    po::store(po::command_line_parser(ours).options(all).positional(positional).style(style).run(),
+              line.values);
+    po::notify(line.values);
+  } catch (const po::unknown_option& error) {
+    throw UserError("unknown option " + error.get_option_name() +
+                    suggestion(error.get_option_name(), option_names(visible)));
+  } catch (const po::error& error) {
+    throw UserError(error.what());
+  }
+  return line;
+}
+
+bool asked_for_help(const CommandLine& line, const char* synopsis,
+                    const po::options_description& options) {
+  if (!line.values.contains("help")) return false;
+  std::cout << synopsis << "\n\n" << options;
+  return true;
+}
+
+std::string typed(int argc, const char* const* argv) {
+  std::string command = "warpath";
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool plain = argument.find_first_of(" \t\n\"'\\$*?|&;<>()") == std::string::npos;
+    command += plain ? " " + argument : " '" + argument + "'";
+  }
+  return command;
+}
+
+std::vector<std::string> texts(const CommandLine& line, const char* name) {
+  return line.values.contains(name) ? line.values[name].as<std::vector<std::string>>()
+                                    : std::vector<std::string>();
+}
+
+void add_sweep_options(po::options_description& options, RunOptions& run) {
+  options.add_options()("help", "this text")(
+      "profile", po::value(&run.profile)->default_value("paper")->value_name("NAME"),
+      "profile of the configuration, like smoke, paper or full")(
+      "set", po::value(&run.overrides)->composing()->value_name("NAME=SPEC"),
+      "values that replace a parameter's: n=1000,4096 or n=2^20:2^28:*4 or selectivity=0:1:+0.1; "
+      "repeatable")("force", po::bool_switch(&run.force),
+                    "expand to more than 10000 points if the sweep says so");
+}
+
+int run_command(const std::vector<std::string>& arguments, RunOptions run,
+                const std::vector<Technique>& techniques) {
+  po::options_description options("Options (--benchmark_* flags go to Google Benchmark)");
+  add_sweep_options(options, run);
+  options.add_options()("resume", po::bool_switch(&run.resume),
+                        "measure only what has no valid record")(
+      "out", po::value(&run.out)->default_value(run.out)->value_name("DIR"), "results folder")(
+      "dry-run", po::bool_switch(&run.dry_run), "list points, bytes and an estimate of the time");
+  const CommandLine line = parse(arguments, options);
+  if (asked_for_help(line, "warpath run CONFIG... [options]", options)) return exit_good;
+  run.configs = texts(line, "config");
+  run.benchmark_flags = line.benchmark_flags;
+  if (run.configs.empty()) throw UserError("warpath run: name at least one configuration file");
+  return run_campaign(run, techniques);
+}
+
+int verify_command(const std::vector<std::string>& arguments, RunOptions run,
+                   const std::vector<Technique>& techniques) {
+  po::options_description options("Options");
+  add_sweep_options(options, run);
+  const CommandLine line = parse(arguments, options);
+  if (asked_for_help(line, "warpath verify CONFIG|TECHNIQUE... [options]", options))
+    return exit_good;
+  for (const std::string& name : texts(line, "config")) {
+    const bool is_technique = std::any_of(techniques.begin(), techniques.end(),
+                                          [&](const Technique& t) { return t.name == name; });
+    const auto files = is_technique ? find_configs(name) : std::vector<std::string>{name};
+    if (files.empty()) throw UserError("no configurations under configs/" + name);
+    run.configs.insert(run.configs.end(), files.begin(), files.end());
+  }
+  if (run.configs.empty()) {
+    throw UserError("warpath verify: name at least one configuration file or technique");
+  }
+  return verify_campaign(run, techniques);
+}
+
+int info_command(const std::vector<std::string>& arguments) {
+  bool as_json = false;
+  std::string out;
+  po::options_description options("Options");
+  options.add_options()("help", "this text")("json", po::bool_switch(&as_json), "print JSON")(
+      "out", po::value(&out)->default_value("results/runs")->value_name("DIR"), "results folder");
+  const CommandLine line = parse(arguments, options);
+  if (asked_for_help(line, "warpath info [options]", options)) return exit_good;
+  return print_info(out, as_json);
+}
+
+int list_command(const std::vector<std::string>& arguments,
+                 const std::vector<Technique>& techniques) {
+  po::options_description options("Options");
+  options.add_options()("help", "this text");
+  const CommandLine line = parse(arguments, options);
+  if (!asked_for_help(line, "warpath list", options)) print_list(techniques);
+  return exit_good;
+}
+
+int dispatch(int argc, const char* const* argv, const std::vector<Technique>& techniques) {
+  const std::string command = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
+  RunOptions run;
+  run.command = typed(argc, argv);
+  if (command == "list") return list_command(arguments, techniques);
+  if (command == "run") return run_command(arguments, run, techniques);
+  if (command == "verify") return verify_command(arguments, run, techniques);
+  if (command == "info") return info_command(arguments);
+  if (command == "--help" || command == "-h" || command == "help") {
+    std::fputs(usage, stdout);
+    return exit_good;
+  }
+  if (command.empty()) throw UserError(std::string("name a command\n\n") + usage);
+  throw UserError("unknown command \"" + command + "\"" +
+                  suggestion(command, {"list", "run", "verify", "info"}));
+}
+
+}  // namespace
+
+int run_program(int argc, const char* const* argv, const std::vector<Technique>& techniques) {
+  try {
+    return dispatch(argc, argv, techniques);
+  } catch (const UserError& error) {
+    std::fprintf(stderr, "warpath: %s\n", error.what());
+    return exit_bad_input;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "warpath: %s\n", error.what());
+    return exit_failed_points;
+  }
+}
+
+}  // namespace warpath::harness

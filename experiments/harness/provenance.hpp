@@ -1,0 +1,25 @@
+// Where a number comes from: source, compiler, device and host.
+#pragma once
+
+#include <string>
+
+#include "harness/device.hpp"
+#include "harness/value.hpp"
+
+namespace warpath::harness {
+
+/// The "provenance" object of records and archives; README.md lists its fields.
+Json provenance(const Device& device);
+
+/// A hash of this program's file: another build is another one.
+std::string build_id();
+
+std::string cpu_name();
+
+/// Now, as "2026-11-21T05:10:00Z".
+std::string utc_now();
+
+/// 16 hexadecimal digits of the FNV-1a hash.
+std::string hash_text(const std::string& bytes);
+
+}  // namespace warpath::harness

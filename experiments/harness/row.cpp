@@ -1,0 +1,123 @@
+#include "harness/row.hpp"
+
+#include "harness/device.hpp"
+
+namespace warpath::harness {
+namespace {
+
+Json or_null(const std::optional<unsigned>& mhz) {
+  return mhz ? Json(*mhz) : Json(nullptr);
+}
+
+/// What the result says of speed; without a time, nulls.
+void add_rates(Json& row, const Point& point, const PointResult& result, const Ceilings& ceilings) {
+  for (const char* name : {"items_per_s", "bytes_min", "gb_per_s", "percent_of_peak"})
+    row[name] = nullptr;
+  if (!result.cost) return;
+  const Cost& cost = *result.cost;
+  row["bytes_min"] = cost.bytes_min;
+  if (!result.time || !(result.time->median > 0)) return;
+  const double seconds = result.time->median / 1000;
+  row["items_per_s"] = static_cast<double>(cost.items) / seconds;
+  row["gb_per_s"] = 1e-9 * static_cast<double>(cost.bytes_min) / seconds;
+  const bool of_bytes = cost.ceiling == "copy" || cost.ceiling == "fill";
+  const double rate = of_bytes ? row["gb_per_s"].get<double>() : cost.operations / seconds;
+  const auto peak = best(ceilings, cost.ceiling);
+  // The ceilings are the GPU's, unless everything runs on the host.
+  if (peak && (emulated || point.variant->runs != Runs::host)) {
+    row["percent_of_peak"] = 100 * rate / *peak;
+    row["peak"] = cost.ceiling;
+  }
+}
+
+}  // namespace
+
+std::string to_text(Role role) {
+  switch (role) {
+    case Role::technique:
+      return "technique";
+    case Role::peer:
+      return "peer";
+    case Role::naive:
+      return "naive";
+    case Role::oracle:
+      break;
+  }
+  return "oracle";
+}
+
+std::string to_text(Runs runs) {
+  switch (runs) {
+    case Runs::anywhere:
+      return "anywhere";
+    case Runs::gpu:
+      return "gpu";
+    case Runs::host:
+      break;
+  }
+  return "host";
+}
+
+std::string to_text(Verified verified) {
+  switch (verified) {
+    case Verified::passed:
+      return "passed";
+    case Verified::failed:
+      return "failed";
+    case Verified::not_verified:
+      break;
+  }
+  return "not_verified";
+}
+
+Json make_row(const Point& point, const PointResult& result, Cache cache,
+              const Ceilings& ceilings) {
+  const bool host = point.variant->runs == Runs::host;
+  Json row;
+  row["variant"] = point.variant->name;
+  row["role"] = to_text(point.variant->role);
+  row["runs"] = to_text(point.variant->runs);
+  row["params"] = to_json(point.settings());
+  row["verified"] = to_text(result.verified);
+  row["time_ms"] = nullptr;
+  if (result.time) {
+    const TimeSummary& time = *result.time;
+    row["time_ms"] = {{"median", time.median}, {"min", time.min},     {"p10", time.p10},
+                      {"p90", time.p90},       {"noise", time.noise}, {"samples", time.samples}};
+  }
+  row["clock"] = host ? "host" : "gpu";
+  row["cache"] = cache == Cache::cold ? "cold" : "warm";
+  add_rates(row, point, result, ceilings);
+  row["counters"] = result.counters;
+  row["stop"] = result.stop ? Json(to_text(*result.stop)) : Json(nullptr);
+  row["discarded_samples"] = result.discarded_samples;
+  row["clocks_mhz"] = {{"before", or_null(result.clock_before_mhz)},
+                       {"after", or_null(result.clock_after_mhz)}};
+  if (!result.skipped.empty()) row["skipped"] = result.skipped;
+  if (!result.error.empty()) row["error"] = result.error;
+  return row;
+}
+
+Json ceilings_summary(const Ceilings& ceilings) {
+  Json summary = Json::object();
+  if (const auto copy = best(ceilings, "copy")) summary["copy_gb_per_s"] = *copy;
+  if (const auto fill = best(ceilings, "fill")) summary["fill_gb_per_s"] = *fill;
+  if (ceilings.fma_per_s) summary["fma_per_s"] = *ceilings.fma_per_s;
+  if (ceilings.ex2_per_s) summary["ex2_per_s"] = *ceilings.ex2_per_s;
+  return summary;
+}
+
+Ceilings read_ceilings_summary(const Json& summary) {
+  Ceilings ceilings;
+  const auto value = [&](const char* name) -> std::optional<double> {
+    if (!summary.contains(name)) return std::nullopt;
+    return summary.at(name).get<double>();
+  };
+  if (const auto copy = value("copy_gb_per_s")) ceilings.copy.push_back({0, 0, *copy});
+  if (const auto fill = value("fill_gb_per_s")) ceilings.fill.push_back({0, 0, *fill});
+  ceilings.fma_per_s = value("fma_per_s");
+  ceilings.ex2_per_s = value("ex2_per_s");
+  return ceilings;
+}
+
+}  // namespace warpath::harness

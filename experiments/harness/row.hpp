@@ -1,0 +1,23 @@
+// A point's result as a row of an archive.
+#pragma once
+
+#include "harness/ceilings.hpp"
+#include "harness/group_run.hpp"
+#include "harness/value.hpp"
+
+namespace warpath::harness {
+
+std::string to_text(Role role);
+std::string to_text(Runs runs);
+std::string to_text(Verified verified);
+
+/// README.md lists the fields. Percentages refer to `ceilings`; a host variant on a GPU machine has
+/// none.
+Json make_row(const Point& point, const PointResult& result, Cache cache, const Ceilings& ceilings);
+
+/// The ceilings that percentages refer to, each under a name with its unit.
+Json ceilings_summary(const Ceilings& ceilings);
+/// What ceilings_summary() wrote.
+Ceilings read_ceilings_summary(const Json& summary);
+
+}  // namespace warpath::harness

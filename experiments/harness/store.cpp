@@ -1,0 +1,125 @@
+#include "harness/store.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "harness/error.hpp"
+#include "harness/json_file.hpp"
+#include "harness/provenance.hpp"
+
+namespace warpath::harness {
+namespace {
+
+constexpr const char* lock_name = ".lock";
+
+[[noreturn]] void not_writable(const std::filesystem::path& folder, const std::string& reason) {
+  throw UserError("the results folder " + folder.string() + " is not writable (" + reason +
+                  "); nothing was run. Choose another with --out DIR");
+}
+
+}  // namespace
+
+FolderLock::FolderLock(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) not_writable(folder, error.message());
+  const std::filesystem::path file = folder / lock_name;
+  descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) not_writable(folder, std::strerror(errno));
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    std::ifstream stream(file);
+    std::string holder;
+    std::getline(stream, holder);
+    close(descriptor_);
+    throw UserError("another run is writing to " + folder.string() + " (" + holder +
+                    "); wait for its end, or choose another folder with --out DIR");
+  }
+  const std::string holder = "process " + std::to_string(getpid()) + " since " + utc_now() + "\n";
+  if (ftruncate(descriptor_, 0) != 0 ||
+      ::write(descriptor_, holder.data(), holder.size()) != static_cast<ssize_t>(holder.size())) {
+    const std::string reason = std::strerror(errno);
+    close(descriptor_);
+    not_writable(folder, reason);
+  }
+}
+
+FolderLock::~FolderLock() {
+  close(descriptor_);
+}
+
+Json record_key(const Point& point, const Measure& measure, const Device& device) {
+  return {{"point", point.name()},
+          {"measure",
+           {{"cache", measure.cache == Cache::cold ? "cold" : "warm"},
+            {"min_samples", measure.min_samples},
+            {"max_samples", measure.max_samples},
+            {"max_noise", measure.max_noise},
+            {"max_seconds", measure.max_seconds},
+            {"min_clock", measure.min_clock}}},
+          {"build", build_id()},
+          {"device", device.uuid.empty() ? device.name + " on " + cpu_name() : device.uuid},
+          {"driver", device.driver}};
+}
+
+std::filesystem::path Store::record_file(const Point& point) const {
+  std::string name = point.name();
+  const std::string prefix = point.technique->name + "/" + point.experiment + "/";
+  std::string file = name.substr(prefix.size());
+  bool plain = file.size() <= 200;
+  for (char& c : file) {
+    const bool expected =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("/:._-+", c);
+    plain = plain && expected;
+    if (c == ':') c = '=';
+    if (c == '/') c = ',';
+    if (!expected) c = '_';
+  }
+  // A name that had to be changed or cut is made unique again.
+  if (!plain) file = file.substr(0, 180) + "-" + hash_text(name);
+  return folder_ / (point.technique->name + "." + point.experiment) / (file + ".json");
+}
+
+Json Store::find(const Point& point, const Json& key) const {
+  const std::filesystem::path file = record_file(point);
+  if (!std::filesystem::exists(file)) return nullptr;
+  try {
+    Json record = read_json(file);
+    const bool whole = record.is_object() && record.contains("row") &&
+                       record.contains("ceilings") && record.contains("provenance") &&
+                       record.contains("key");
+    if (whole && record.at("key") == key) return record;
+  } catch (const UserError&) {
+    // Half-written, or no record of ours: as if it were not there.
+  }
+  return nullptr;
+}
+
+void Store::write(const Point& point, const Json& record) const {
+  const std::filesystem::path file = record_file(point);
+  std::filesystem::create_directories(file.parent_path());
+  write_atomically(file, record.dump(1) + "\n");
+}
+
+std::filesystem::path Store::archive_file(const std::string& technique,
+                                          const std::string& experiment) const {
+  return folder_ / (technique + "." + experiment + ".json");
+}
+
+void Store::write_archive(const std::string& technique, const std::string& experiment,
+                          const Json& archive) const {
+  write_atomically(archive_file(technique, experiment), archive.dump(1) + "\n");
+}
+
+bool is_finished(const Json& record) {
+  if (!record.is_object()) return false;
+  const Json& row = record.at("row");
+  return row.value("verified", "") == "passed" || row.value("skipped", "") == "needs a GPU";
+}
+
+}  // namespace warpath::harness

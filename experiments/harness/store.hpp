@@ -1,0 +1,56 @@
+// The results folder: one record a point, written whole or not at all, by one run at a time.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "harness/config.hpp"
+#include "harness/device.hpp"
+#include "harness/point.hpp"
+#include "harness/value.hpp"
+
+namespace warpath::harness {
+
+/// An exclusive lock on a folder, held until the object or the process ends.
+class FolderLock {
+ public:
+  /// Creates the folder. Throws UserError if it cannot be written, or if another run holds it.
+  explicit FolderLock(const std::filesystem::path& folder);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int descriptor_ = -1;
+};
+
+/// Under what a record is valid: the same point, measured in the same way, by the same build, on
+/// the same device and driver.
+Json record_key(const Point& point, const Measure& measure, const Device& device);
+
+class Store {
+ public:
+  /// `folder` is that of one device. Locks it.
+  explicit Store(std::filesystem::path folder) : folder_(std::move(folder)), lock_(folder_) {}
+
+  /// The record of the point, if there is a whole one under this key; null else.
+  [[nodiscard]] Json find(const Point& point, const Json& key) const;
+  void write(const Point& point, const Json& record) const;
+  void write_archive(const std::string& technique, const std::string& experiment,
+                     const Json& archive) const;
+  [[nodiscard]] std::filesystem::path archive_file(const std::string& technique,
+                                                   const std::string& experiment) const;
+
+ private:
+  [[nodiscard]] std::filesystem::path record_file(const Point& point) const;
+
+  std::filesystem::path folder_;
+  FolderLock lock_;
+};
+
+/// Whether the record's point need not be measured again: it is verified, or can never be measured
+/// here.
+bool is_finished(const Json& record);
+
+}  // namespace warpath::harness

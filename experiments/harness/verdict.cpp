@@ -1,0 +1,157 @@
+#include "harness/verdict.hpp"
+
+#include <map>
+#include <set>
+
+#include "harness/value.hpp"
+
+namespace warpath::harness {
+namespace {
+
+/// A row with its parameters as values again.
+struct Candidate {
+  const Json* row;
+  Parameters parameters;  ///< with `variant`
+};
+
+Parameters parameters_of(const Json& row, const Technique& technique) {
+  Parameters parameters;
+  parameters.set("variant", row.at("variant").get<std::string>());
+  for (const Parameter& parameter : technique.parameters) {
+    parameters.set(
+        parameter.name,
+        read_value(Node("record", parameter.name, row.at("params").at(parameter.name)), parameter));
+  }
+  return parameters;
+}
+
+std::string describe(const Parameters& parameters) {
+  std::string text;
+  for (const auto& [name, value] : parameters.all()) {
+    text += (text.empty() ? "" : " ") + name + ":" + to_text(value);
+  }
+  return text;
+}
+
+std::string why_no_time(const Json& row) {
+  if (row.contains("error")) return row.at("error").get<std::string>();
+  return row.value("skipped", "it was not measured");
+}
+
+/// The metric's value for one row, or what is missing for it.
+struct Reading {
+  std::optional<double> value;
+  std::string missing;
+  bool wrong_answer = false;
+};
+
+class Judge {
+ public:
+  Judge(const Config& config, const std::vector<Json>& rows) : technique_(*config.technique) {
+    for (const Json& row : rows) candidates_.push_back({&row, parameters_of(row, technique_)});
+  }
+
+  Json verdict(const Expected& expected) const {
+    Json verdict;
+    verdict["where"] = expected.where_json;
+    verdict["metric"] = expected.metric;
+    if (!expected.baseline_json.is_null()) verdict["baseline"] = expected.baseline_json;
+    verdict["published"] = expected.published ? Json(*expected.published) : Json(nullptr);
+    if (expected.at_least) verdict["at_least"] = *expected.at_least;
+    if (expected.at_most) verdict["at_most"] = *expected.at_most;
+    decide(expected, verdict);
+    verdict["source"] = expected.source;
+    return verdict;
+  }
+
+ private:
+  static bool better(const Expected& expected, double a, double b) {
+    return expected.at_least ? a > b : a < b;
+  }
+
+  Reading read(const Expected& expected, const Candidate& candidate) const {
+    const Json& row = *candidate.row;
+    if (row.at("verified") == "failed") return {{}, why_no_time(row), true};
+    if (row.at("time_ms").is_null()) return {{}, why_no_time(row)};
+    const double median = row.at("time_ms").at("median").get<double>();
+    if (expected.metric == "time_ms") return {median, ""};
+    if (expected.metric == "gb_per_s" || expected.metric == "percent_of_peak") {
+      const Json& value = row.at(expected.metric);
+      if (value.is_null()) return {{}, "no ceiling is known for this row"};
+      return {value.get<double>(), ""};
+    }
+    Parameters wanted = candidate.parameters;
+    for (const auto& [name, value] : expected.baseline.all()) wanted.set(name, value);
+    for (const Candidate& other : candidates_) {
+      if (!(other.parameters == wanted)) continue;
+      if (other.row->at("time_ms").is_null())
+        return {{}, "the baseline: " + why_no_time(*other.row)};
+      const double baseline = other.row->at("time_ms").at("median").get<double>();
+      return {expected.metric == "ratio" ? median / baseline : baseline / median, ""};
+    }
+    return {{}, "no row is the baseline " + describe(wanted)};
+  }
+
+  void decide(const Expected& expected, Json& verdict) const {
+    const bool any_variant = !mentions(expected.where, "variant");
+    // By setting: the best value of the variants that stand for it.
+    std::map<std::string, std::pair<double, Parameters>> best;
+    std::map<std::string, std::string> missing;
+    bool wrong_answer = false;
+    for (const Candidate& candidate : candidates_) {
+      if (!holds(expected.where, candidate.parameters)) continue;
+      if (any_variant && candidate.row->at("role") != "technique") continue;
+      Parameters setting = candidate.parameters;
+      if (any_variant) setting.set("variant", std::string("any"));
+      const std::string key = describe(setting);
+      const Reading reading = read(expected, candidate);
+      wrong_answer = wrong_answer || reading.wrong_answer;
+      if (!reading.value) {
+        missing.emplace(key, reading.missing);
+        continue;
+      }
+      const auto found = best.find(key);
+      if (found == best.end() || better(expected, *reading.value, found->second.first)) {
+        best.insert_or_assign(key, std::make_pair(*reading.value, candidate.parameters));
+      }
+    }
+    for (const auto& [key, value] : best) missing.erase(key);
+
+    verdict["measured"] = nullptr;
+    if (!missing.empty()) {
+      const auto& [key, reason] = *missing.begin();
+      verdict["missing"] =
+          (missing.size() > 1 ? std::to_string(missing.size()) + " settings, of which " : "") +
+          key + ": " + reason;
+    }
+    if (best.empty()) {
+      if (missing.empty()) verdict["missing"] = "no point of this run is such a one";
+      verdict["verdict"] = wrong_answer ? "DIFFERS" : "NOT TESTABLE HERE";
+      return;
+    }
+    const std::pair<double, Parameters>* worst = nullptr;
+    for (const auto& [key, value] : best) {
+      if (worst == nullptr || better(expected, worst->first, value.first)) worst = &value;
+    }
+    verdict["measured"] = worst->first;
+    verdict["at"] = to_json(worst->second);
+    const bool holds_up = !wrong_answer &&
+                          (!expected.at_least || worst->first >= *expected.at_least) &&
+                          (!expected.at_most || worst->first <= *expected.at_most);
+    verdict["verdict"] = holds_up ? "REPRODUCED" : "DIFFERS";
+  }
+
+  const Technique& technique_;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace
+
+Json judge(const Config& config, const std::vector<Json>& rows) {
+  Json verdicts = Json::array();
+  const Judge judge(config, rows);
+  for (const Expected& expected : config.expected) verdicts.push_back(judge.verdict(expected));
+  return verdicts;
+}
+
+}  // namespace warpath::harness

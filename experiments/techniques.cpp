@@ -1,0 +1,9 @@
+#include "techniques.hpp"
+
+namespace warpath {
+
+std::vector<harness::Technique> techniques() {
+  return {};
+}
+
+}  // namespace warpath
