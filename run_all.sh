@@ -237,29 +237,35 @@ choose_configs() {
   done
 }
 
-# The folder of results/runs that this machine's results are in, from the program itself.
+# Measures the ceilings, and sets SLUG to the folder of results/runs that the program keeps this machine's results in.
 measure_machine() {
-  "$PROGRAM" info --json --out results/runs >"$ROOT/build/info.json" || return
-  SLUG=$("$PYTHON" - "$BACKEND" "$ROOT/build/info.json" <<'END'
-import json, re, sys
-backend, path = sys.argv[1:]
-name = json.load(open(path))["provenance"]["device"]["name"]
-print("emulated" if backend != "cuda" else re.sub("[^a-z0-9]+", "-", name.lower()).strip("-"))
-END
-  ) || return
-  "$PROGRAM" info
+  local info newest=''
+  "$PROGRAM" info --out results/runs || return
+  for info in results/runs/*/info.json; do
+    [[ -n $newest && $newest -nt $info ]] || newest=$info
+  done
+  SLUG=$(basename "$(dirname "$newest")")
 }
 
 run_experiment() { "$PROGRAM" run "$1" --profile "$PROFILE" --out results/runs "${RESUME[@]}"; }
 
+interrupted() {
+  say ''
+  say 'Interrupted. What is finished is kept; go on with the same command and --resume.'
+  exit 130
+}
+
 run_everything() {
-  local config failed=()
+  local config name status failed=()
   stage "build ($BACKEND)" build warpath || die 'the build failed: see above'
   stage 'measure this machine' measure_machine || die 'warpath info failed: see above'
   for config in "${CONFIGS[@]}"; do
-    local name=${config#configs/}
+    name=${config#configs/}
     # One experiment that fails does not keep the others from being run, or reported.
-    stage "run ${name%.json} ($PROFILE)" run_experiment "$config" || failed+=("${name%.json}")
+    status=0
+    stage "run ${name%.json} ($PROFILE)" run_experiment "$config" || status=$?
+    ((status != 130)) || interrupted
+    ((status == 0)) || failed+=("${name%.json}")
   done
   stage 'figures and report' "$PYTHON" plots/report.py \
     --results "results/runs/$SLUG" --archived results || failed+=('report')
@@ -269,7 +275,8 @@ run_everything() {
   say "Figures: results/runs/$SLUG/figures/"
   say "Records: results/runs/$SLUG/"
   if ((${#failed[@]})); then
-    banner "FAILED: ${failed[*]}" 'A wrong answer has no time. The lines above and the report say which point, and why.'
+    banner "FAILED: ${failed[*]}" \
+      'A wrong answer has no time. The lines above and the report say which point, and why.'
     return 1
   fi
 }
@@ -359,5 +366,5 @@ fi
 
 [[ -n $PROFILE ]] || { if [[ $BACKEND == cuda ]]; then PROFILE=paper; else PROFILE=smoke; fi; }
 PROGRAM=build/$BACKEND/bin/warpath
-trap 'say ""; say "Interrupted. What is finished is kept; go on with the same command and --resume."; exit 130' INT TERM
+trap interrupted INT TERM
 run_everything

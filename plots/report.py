@@ -281,13 +281,16 @@ class Inputs:
     archived: list[Folder]
 
     def experiments(self) -> dict[str, list[str]]:
-        """The experiments of each technique, over this machine's results and the archived ones."""
+        """Each technique's experiments, here or archived, in the order of its figures."""
         found: dict[str, list[str]] = {}
         for folder in (self.own, *self.archived):
             for technique, experiment in folder.archives:
                 names = found.setdefault(technique, [])
                 if experiment not in names:
                     names.append(experiment)
+        for technique, names in found.items():
+            drawn = [spec.experiment for spec in figure.figures_of(technique)]
+            names.sort(key=lambda name: (drawn.index(name) if name in drawn else len(drawn), name))
         return found
 
     def archived_of(self, key: tuple[str, str]) -> list[Archive]:
@@ -321,7 +324,8 @@ def machine(inputs: Inputs) -> list:
     blocks: list = [Table(["this machine", ""], rows)]
     ceilings = (inputs.own.info or {}).get("ceilings")
     if isinstance(ceilings, dict):
-        blocks += [Heading(3, "Measured ceilings"), ceiling_table(ceilings)]
+        what = "this GPU" if facts.backend == "cuda" else "this host, not a GPU"
+        blocks += [Heading(3, f"Measured ceilings of {what}"), ceiling_table(ceilings)]
     if facts.backend == "emulated":
         text = (
             "No GPU was used: the kernels ran on the CPU through the SIMT executor, which shows "
