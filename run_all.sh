@@ -244,6 +244,7 @@ measure_machine() {
   for info in results/runs/*/info.json; do
     [[ -n $newest && $newest -nt $info ]] || newest=$info
   done
+  [[ -f $newest ]] || return
   SLUG=$(basename "$(dirname "$newest")")
 }
 
