@@ -436,14 +436,6 @@ def nearest(rows: Iterable[Row], name: str, target: float) -> Any:
     return min(found, key=lambda value: abs(target - value))
 
 
-def largest(rows: Iterable[Row], name: str) -> Any:
-    """The largest value of a numeric parameter. Raises NothingToDraw without any."""
-    found = values_of(rows, name)
-    if not found:
-        raise NothingToDraw(f"no timed row has the parameter {name}")
-    return found[-1]
-
-
 def along(rows: Iterable[Row], name: str) -> list[Row]:
     """One variant's rows in ascending order of one parameter: the points of one line.
 

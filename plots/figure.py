@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import style
-from archive import Archive, NothingToDraw
+from archive import Archive, ArchiveError, NothingToDraw
 from matplotlib.figure import Figure
 
 PLOTS = Path(__file__).resolve().parent
@@ -61,7 +61,7 @@ def draw_all(archive: Archive, folder: Path) -> list[Drawn]:
             continue
         try:
             svg, png = style.save(spec.draw(archive), folder / spec.name)
-        except NothingToDraw as reason:
+        except (NothingToDraw, ArchiveError) as reason:
             drawn.append(Drawn(spec, None, None, str(reason)))
         else:
             drawn.append(Drawn(spec, svg, png))

@@ -35,8 +35,16 @@ def _half_kept(rows: list[Row]) -> list[Row]:
     return archives.where(rows, selectivity=archives.nearest(rows, "selectivity", 0.5))
 
 
-def _at_largest_n(rows: list[Row]) -> list[Row]:
-    return archives.where(rows, n=archives.largest(rows, "n"))
+def _four_bytes(rows: list[Row]) -> list[Row]:
+    """The rows of the element size that comes nearest to 4 bytes."""
+    return archives.where(rows, element_bytes=archives.nearest(rows, "element_bytes", 4))
+
+
+def _at_largest_n(rows: list[Row], sweeping: str) -> list[Row]:
+    """The rows at that n which has the most values of the swept parameter; the largest such n."""
+    sizes = archives.values_of(rows, "n")
+    swept = {n: len(archives.values_of(archives.where(rows, n=n), sweeping)) for n in sizes}
+    return archives.where(rows, n=max(sizes, key=lambda n: (swept[n], n)))
 
 
 def _only_coalesced(rows: list[Row]) -> list[Row]:
@@ -88,7 +96,7 @@ def _operation_panels(archive: Archive, rows: list[Row], x: str, x_label: str) -
 
 def throughput(archive: Archive) -> Figure:
     """GB/s over n, half of the elements kept, a panel an operation."""
-    rows = _half_kept(_only_coalesced(_timed(archive)))
+    rows = _four_bytes(_half_kept(_only_coalesced(_timed(archive))))
     kept = rows[0].params["selectivity"]
     figure = _operation_panels(archive, rows, "n", "n, elements")
     return _finish(figure, archive, rows, f"Compaction throughput, {100 * kept:g} % kept")
@@ -96,7 +104,7 @@ def throughput(archive: Archive) -> Figure:
 
 def selectivity(archive: Archive) -> Figure:
     """GB/s over the share that is kept, at the largest n."""
-    rows = _at_largest_n(_only_coalesced(_timed(archive)))
+    rows = _at_largest_n(_four_bytes(_only_coalesced(_timed(archive))), "selectivity")
     if len(archives.values_of(rows, "selectivity")) < 2:
         raise NothingToDraw(f"{archive.name} was run at one selectivity only")
     size = rows[0].params["n"]
@@ -107,7 +115,7 @@ def selectivity(archive: Archive) -> Figure:
 
 def element_sizes(archive: Archive) -> Figure:
     """GB/s for each element size at the largest n, half kept; the time in ms on each bar."""
-    rows = _half_kept(_at_largest_n(_only_coalesced(_timed(archive))))
+    rows = _at_largest_n(_half_kept(_only_coalesced(_timed(archive))), "element_bytes")
     sizes = archives.values_of(rows, "element_bytes")
     variants = [variant for variant in LOOKS if archives.where(rows, variant=variant)]
     operations = _operations(rows)
@@ -191,7 +199,7 @@ def _gain_line(axes, rows: list[Row], look: style.Look) -> None:
 
 def passes(archive: Archive) -> Figure:
     """Two passes against one: GB/s over n, and the time of each variant in units of single_pass."""
-    rows = _half_kept(_only_coalesced(_timed(archive)))
+    rows = _four_bytes(_half_kept(_only_coalesced(_timed(archive))))
     operations = _operations(rows)
     rows = archives.where(rows, operation=operations[0])
     sizes = archives.values_of(rows, "n")

@@ -92,6 +92,19 @@ def test_selectivity_is_drawn_at_the_largest_n(tmp_path):
     assert list(line.get_ydata()) == pytest.approx(expected)
 
 
+def test_selectivity_is_drawn_where_it_was_swept(tmp_path):
+    """The largest n may have been run at one selectivity only."""
+    content = synthetic.throughput()
+    content["rows"] = [
+        row
+        for row in content["rows"]
+        if row["params"]["n"] != 2**28 or row["params"]["selectivity"] == 0.5
+    ]
+    spec = next(spec for spec in FIGURES if spec.name.endswith("selectivity"))
+    drawn = spec.draw(read(tmp_path, content))
+    assert "2^{24}" in drawn._suptitle.get_text()
+
+
 def test_coalescing_is_the_throughput_with_over_without(tmp_path):
     spec = next(spec for spec in FIGURES if spec.name.endswith("coalescing"))
     content = synthetic.coalescing()
