@@ -1,0 +1,22 @@
+// CUDA's qualifiers, as a plain C++ compiler can take them.
+#pragma once
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__
+#define __managed__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __cluster_dims__(...)
+#define __maxnreg__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(n) __attribute__((aligned(n)))
+
+// Shared memory is storage of the OS thread, because an OS thread runs one block at a time
+// (shared_memory.hpp).
+#ifdef SIMT_SHARED_SECTION
+#define __shared__ thread_local __attribute__((section("simt_shared")))
+#else
+#define __shared__ thread_local
+#endif

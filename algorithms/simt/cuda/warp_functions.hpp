@@ -1,0 +1,154 @@
+// CUDA's warp and block functions.
+#pragma once
+
+#include "../barrier.hpp"
+#include "../warp.hpp"
+
+// ---------------------------------------------------------------- block
+inline void __syncthreads(SIMT_SITE) {
+  simt::block_barrier(SIMT_HERE);
+}
+inline int __syncthreads_count(int predicate, SIMT_SITE) {
+  simt::block_barrier(SIMT_HERE, predicate);
+  return simt::barrier_votes(simt::Vote::count);
+}
+inline int __syncthreads_and(int predicate, SIMT_SITE) {
+  simt::block_barrier(SIMT_HERE, predicate);
+  return simt::barrier_votes(simt::Vote::all);
+}
+inline int __syncthreads_or(int predicate, SIMT_SITE) {
+  simt::block_barrier(SIMT_HERE, predicate);
+  return simt::barrier_votes(simt::Vote::any);
+}
+
+// ---------------------------------------------------------------- votes
+inline void __syncwarp(unsigned mask = ~0u, SIMT_SITE) {
+  simt::warp_collective(mask, simt::combine::sync, 0, 0, SIMT_HERE);
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate, SIMT_SITE) {
+  return unsigned(simt::warp_collective(mask, simt::combine::ballot, predicate != 0, 0, SIMT_HERE));
+}
+inline int __any_sync(unsigned mask, int predicate, SIMT_SITE) {
+  return int(simt::warp_collective(mask, simt::combine::any, predicate != 0, 0, SIMT_HERE));
+}
+inline int __all_sync(unsigned mask, int predicate, SIMT_SITE) {
+  return int(simt::warp_collective(mask, simt::combine::all, predicate != 0, 0, SIMT_HERE));
+}
+/// The lanes that have not ended: on a GPU it may be fewer, so correct code cannot depend on it.
+inline unsigned __activemask() {
+  return simt::live_lanes();
+}
+
+// ---------------------------------------------------------------- matches and reductions
+template <class T>
+unsigned __match_any_sync(unsigned mask, T value, SIMT_SITE) {
+  return unsigned(
+      simt::warp_collective(mask, simt::combine::match_any, simt::to_bits(value), 0, SIMT_HERE));
+}
+template <class T>
+unsigned __match_all_sync(unsigned mask, T value, int* predicate, SIMT_SITE) {
+  const auto lanes = unsigned(
+      simt::warp_collective(mask, simt::combine::match_all, simt::to_bits(value), 0, SIMT_HERE));
+  *predicate = lanes != 0;
+  return lanes;
+}
+
+namespace simt::combine {
+struct Add {
+  // Sums wrap, signed ones too.
+  template <class T>
+  T operator()(T a, T b) const {
+    return T(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
+  }
+};
+struct Least {
+  template <class T>
+  T operator()(T a, T b) const {
+    return b < a ? b : a;
+  }
+};
+struct Greatest {
+  template <class T>
+  T operator()(T a, T b) const {
+    return a < b ? b : a;
+  }
+};
+struct And {
+  unsigned operator()(unsigned a, unsigned b) const { return a & b; }
+};
+struct Or {
+  unsigned operator()(unsigned a, unsigned b) const { return a | b; }
+};
+struct ExclusiveOr {
+  unsigned operator()(unsigned a, unsigned b) const { return a ^ b; }
+};
+}  // namespace simt::combine
+
+#define SIMT_REDUCE(name, T, Operation)                                                 \
+  inline T __reduce_##name##_sync(unsigned mask, T value, SIMT_SITE) {                  \
+    return simt::from_bits<T>(                                                          \
+        simt::warp_collective(mask, simt::combine::reduce<T, simt::combine::Operation>, \
+                              simt::to_bits(value), 0, SIMT_HERE));                     \
+  }
+SIMT_REDUCE(add, unsigned, Add)
+SIMT_REDUCE(add, int, Add)
+SIMT_REDUCE(min, unsigned, Least)
+SIMT_REDUCE(min, int, Least)
+SIMT_REDUCE(max, unsigned, Greatest)
+SIMT_REDUCE(max, int, Greatest)
+SIMT_REDUCE(and, unsigned, And)
+SIMT_REDUCE(or, unsigned, Or)
+SIMT_REDUCE(xor, unsigned, ExclusiveOr)
+#undef SIMT_REDUCE
+
+// ---------------------------------------------------------------- shuffles
+namespace simt {
+
+template <combine::Shuffle kind, class T>
+T shuffle(unsigned mask, T value, int source, Site site) {
+  return from_bits<T>(warp_collective(mask, combine::shuffle<kind>, to_bits(value), source, site));
+}
+
+inline void check_width(int width, Site site) {
+  if (width < 1 || width > 32 || (width & (width - 1)))
+    fail("shuffle at %s:%d with width %d; expected a power of two up to 32", site.file, site.line,
+         width);
+}
+
+}  // namespace simt
+
+// A warp of `width` lanes is the segment [first, first + width) of the calling lane. What would
+// come from outside of it is the lane's own value.
+template <class T>
+T __shfl_sync(unsigned mask, T value, int source_lane, int width = 32, SIMT_SITE) {
+  simt::check_width(width, SIMT_HERE);
+  const int first = int(simt::lane()) & -width;
+  return simt::shuffle<simt::combine::Shuffle::index>(
+      mask, value, first | (source_lane & (width - 1)), SIMT_HERE);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, SIMT_SITE) {
+  simt::check_width(width, SIMT_HERE);
+  const int lane = int(simt::lane()), first = lane & -width;
+  const bool inside = delta <= unsigned(lane - first);
+  return simt::shuffle<simt::combine::Shuffle::up>(mask, value, inside ? lane - int(delta) : lane,
+                                                   SIMT_HERE);
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, SIMT_SITE) {
+  simt::check_width(width, SIMT_HERE);
+  const int lane = int(simt::lane()), last = (lane & -width) + width - 1;
+  const bool inside = delta <= unsigned(last - lane);
+  return simt::shuffle<simt::combine::Shuffle::down>(mask, value, inside ? lane + int(delta) : lane,
+                                                     SIMT_HERE);
+}
+// Unlike the others it may read from earlier segments: only what lies beyond the own one is cut
+// off.
+template <class T>
+T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, SIMT_SITE) {
+  simt::check_width(width, SIMT_HERE);
+  const int lane = int(simt::lane()), last = (lane & -width) + width - 1;
+  const int source = lane ^ (lane_mask & 31);
+  return simt::shuffle<simt::combine::Shuffle::exclusive_or>(
+      mask, value, source > last ? lane : source, SIMT_HERE);
+}

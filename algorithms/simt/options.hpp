@@ -1,0 +1,31 @@
+// The executor's options, read once from the environment (README.md has the table).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace simt {
+
+constexpr unsigned max_devices = 16;
+
+struct Options {
+  unsigned workers;    ///< SIMT_WORKERS: OS threads that run blocks; 0 or unset: one per core
+  std::uint64_t seed;  ///< SIMT_SEED: 0: warp by warp in order; else a random schedule
+  bool strict;         ///< SIMT_STRICT: an exited thread makes a barrier an error (default 1)
+  bool guard;          ///< SIMT_GUARD: device memory is closed while the host runs
+  bool lazy;           ///< SIMT_LAZY: streams run only when somebody waits for them
+  bool verbose;        ///< SIMT_VERBOSE: each diagnostic is also printed to stderr
+  unsigned devices;    ///< SIMT_DEVICES: how many devices there are (default 2)
+  std::size_t device_memory;  ///< SIMT_DEVICE_MEMORY: bytes of each device
+  std::size_t stack_bytes;    ///< SIMT_STACK: bytes of stack of one CUDA thread
+  unsigned watchdog_ms;  ///< SIMT_WATCHDOG_MS: polling without progress for so long is a livelock
+};
+
+/// The options of this process. Tests may change them between launches.
+Options& options();
+
+/// The environment that repeats the schedule of this process, such as "SIMT_SEED=3 SIMT_LAZY=1".
+std::string reproduction();
+
+}  // namespace simt

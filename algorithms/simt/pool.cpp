@@ -1,0 +1,150 @@
+#include "pool.hpp"
+
+#include <pthread.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "options.hpp"
+#include "sanitizer.hpp"
+#include "worker.hpp"
+
+namespace simt {
+namespace {
+
+constexpr std::size_t signal_stack_bytes = 64 << 10;
+
+using Job = std::function<void(unsigned rank, Worker&)>;
+
+struct Member {
+  Worker worker;
+  std::condition_variable start;
+  const Job* job = nullptr;  // what to do; null: wait
+  std::uint64_t seen_switches = 0;
+  std::thread thread;
+};
+
+class Pool {
+ public:
+  ~Pool() {
+    {
+      const std::lock_guard lock(mutex_);
+      quit_ = true;
+      for (auto& member : members_) member->start.notify_one();
+    }
+    for (auto& member : members_) member->thread.join();
+  }
+
+  Worker& worker(unsigned rank) {
+    while (members_.size() <= rank) {
+      Member& member = *members_.emplace_back(std::make_unique<Member>());
+      member.thread =
+          std::thread([this, &member, r = unsigned(members_.size() - 1)] { serve(member, r); });
+    }
+    return members_[rank]->worker;
+  }
+
+  void run(unsigned count, const Job& job) {
+    worker(count - 1);
+    std::unique_lock lock(mutex_);
+    running_ = count;
+    for (unsigned i = 0; i < count; ++i) {
+      members_[i]->job = &job;
+      members_[i]->start.notify_one();
+    }
+    unsigned silent_periods = 0;
+    const auto period = std::chrono::milliseconds(options().watchdog_ms);
+    while (!done_.wait_for(lock, period, [&] { return !running_; })) {
+      silent_periods = has_switched(count) ? 0 : silent_periods + 1;
+      if (silent_periods) report_hang(count, silent_periods);
+    }
+  }
+
+ private:
+  void serve(Member& member, unsigned rank) {
+    // The overflow of a fiber's stack must be reported from some other stack. (AddressSanitizer
+    // brings its own.)
+    const auto signal_stack = std::make_unique<unsigned char[]>(signal_stack_bytes);
+    const stack_t alternative{signal_stack.get(), 0, signal_stack_bytes};
+    if (!under_asan) sigaltstack(&alternative, nullptr);
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      member.start.wait(lock, [&] { return quit_ || member.job; });
+      if (quit_) return;
+      const Job& job = *member.job;
+      lock.unlock();
+      job(rank, member.worker);
+      lock.lock();
+      member.job = nullptr;
+      if (!--running_) done_.notify_one();
+    }
+  }
+
+  bool has_switched(unsigned count) {
+    bool switched = false;
+    for (unsigned i = 0; i < count; ++i) {
+      const std::uint64_t now = members_[i]->worker.switches;
+      switched |= now != members_[i]->seen_switches;
+      members_[i]->seen_switches = now;
+    }
+    return switched;
+  }
+
+  // A thread that polls without a yield point keeps its OS thread for ever; from outside it looks
+  // like a long computation. So the first report is a warning, and only a very long silence ends
+  // the process.
+  void report_hang(unsigned count, unsigned periods) {
+    constexpr unsigned most = 12;
+    if (periods != 1 && periods < most) return;
+    for (unsigned i = 0; i < count; ++i) {
+      const Worker& w = members_[i]->worker;
+      if (!w.busy) continue;
+      std::fprintf(stderr,
+                   "simt: block %llu has run for %u ms without a collective, a barrier or a yield: "
+                   "if it polls, it must call "
+                   "simt::yield() (core's wait_until does) or __nanosleep [%s]\n",
+                   static_cast<unsigned long long>(w.block_index.load()),
+                   periods * options().watchdog_ms, reproduction().c_str());
+    }
+    if (periods < most) return;
+    std::fprintf(stderr, "simt: giving up; SIMT_WATCHDOG_MS sets the patience\n");
+    std::_Exit(25);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable done_;
+  unsigned running_ = 0;
+  bool quit_ = false;
+  std::vector<std::unique_ptr<Member>> members_;
+};
+
+std::unique_ptr<Pool> instance;
+
+Pool& pool() {
+  if (!instance) {
+    instance = std::make_unique<Pool>();
+    // A forked child (a death test) has none of the threads: it starts a pool of its own.
+    static const int once = pthread_atfork(nullptr, nullptr, [] { (void)instance.release(); });
+    (void)once;
+  }
+  return *instance;
+}
+
+}  // namespace
+
+void run_on_workers(unsigned count, const Job& job) {
+  pool().run(count, job);
+}
+
+Worker& worker_of_rank(unsigned rank) {
+  return pool().worker(rank);
+}
+
+}  // namespace simt

@@ -1,0 +1,18 @@
+// Where in the source a device function was called: what every diagnostic ends with.
+#pragma once
+
+namespace simt {
+
+struct Site {
+  const char* file = nullptr;
+  int line = 0;
+};
+
+}  // namespace simt
+
+// The last parameters of a device function; the compiler fills in the caller's place.
+#define SIMT_SITE const char *simt_file = __builtin_FILE(), int simt_line = __builtin_LINE()
+#define SIMT_HERE        \
+  ::simt::Site {         \
+    simt_file, simt_line \
+  }
