@@ -63,9 +63,9 @@ int print_info(const std::string& out, bool as_json) {
   const Ceilings ceilings = measure_ceilings(clock, /*quick=*/false);
   const Json info = {
       {"schema", 1}, {"provenance", provenance(device)}, {"ceilings", to_json(ceilings)}};
-  write_atomically(folder / "info.json", info.dump(1) + "\n");
+  write_atomically(folder / "info.json", file_text(info));
   if (as_json) {
-    std::printf("%s\n", info.dump(1).c_str());
+    std::fputs(file_text(info).c_str(), stdout);
   } else {
     print(device, ceilings);
   }

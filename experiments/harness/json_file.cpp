@@ -64,6 +64,10 @@ Json read_json(const std::filesystem::path& file) {
   return parse_json({std::istreambuf_iterator<char>(stream), {}}, file.string());
 }
 
+std::string file_text(const Json& json) {
+  return json.dump(1, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace) + "\n";
+}
+
 void write_atomically(const std::filesystem::path& file, const std::string& content) {
   std::filesystem::path beside = file;
   beside += ".tmp." + std::to_string(getpid());

@@ -13,6 +13,10 @@ namespace warpath::harness {
 Json parse_json(const std::string& text, const std::string& file);
 Json read_json(const std::filesystem::path& file);
 
+/// The content of a JSON file, indented. Bytes that are not UTF-8, which a command line may hold,
+/// are replaced.
+std::string file_text(const Json& json);
+
 /// Writes beside the target and renames: whoever opens `file` finds the old content or the new one.
 /// Throws std::system_error.
 void write_atomically(const std::filesystem::path& file, const std::string& content);

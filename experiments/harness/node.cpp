@@ -90,7 +90,7 @@ double Node::real(double least, double most) const {
 }
 
 void Node::expected(const std::string& what) const {
-  std::string got = json_.dump();
+  std::string got = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
   if (got.size() > 80) got = got.substr(0, 77) + "...";
   fail("got " + got + ", expected " + what);
 }

@@ -103,7 +103,7 @@ Json Store::find(const Point& point, const Json& key) const {
 void Store::write(const Point& point, const Json& record) const {
   const std::filesystem::path file = record_file(point);
   std::filesystem::create_directories(file.parent_path());
-  write_atomically(file, record.dump(1) + "\n");
+  write_atomically(file, file_text(record));
 }
 
 std::filesystem::path Store::archive_file(const std::string& technique,
@@ -113,12 +113,13 @@ std::filesystem::path Store::archive_file(const std::string& technique,
 
 void Store::write_archive(const std::string& technique, const std::string& experiment,
                           const Json& archive) const {
-  write_atomically(archive_file(technique, experiment), archive.dump(1) + "\n");
+  write_atomically(archive_file(technique, experiment), file_text(archive));
 }
 
 bool is_finished(const Json& record) {
   if (!record.is_object()) return false;
   const Json& row = record.at("row");
+  if (row.contains("error")) return false;
   return row.value("verified", "") == "passed" || row.value("skipped", "") == "needs a GPU";
 }
 

@@ -49,8 +49,8 @@ class Store {
   FolderLock lock_;
 };
 
-/// Whether the record's point need not be measured again: it is verified, or can never be measured
-/// here.
+/// Whether the record's point need not be measured again: nothing went wrong, and it is verified
+/// or can never be measured here. (What did not fit may fit another time.)
 bool is_finished(const Json& record);
 
 }  // namespace warpath::harness

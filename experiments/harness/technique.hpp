@@ -1,6 +1,9 @@
-// What a technique tells the harness: its parameters, its variants, and how to set up, run, check and count one problem.
-// The harness knows no technique, and a technique's experiment file knows no JSON and no clock.
+// What a technique tells the harness: its parameters, its variants, and how to set up, run, check
+// and count one problem. The harness knows no technique, and a technique's experiment file knows no
+// JSON and no clock.
 #pragma once
+
+#include <cuda_runtime.h>
 
 #include <cstdint>
 #include <functional>
@@ -12,14 +15,13 @@
 #include <variant>
 #include <vector>
 
-#include <cuda_runtime.h>
-
 namespace warpath::harness {
 
 /// A parameter's value. A switch is the text "on" or "off".
 using Value = std::variant<std::int64_t, double, std::string>;
 
-/// The values of one point of a sweep, by name. Reading an unknown name or another type throws std::invalid_argument.
+/// The values of one point of a sweep, by name. Reading an unknown name or another type throws
+/// std::invalid_argument.
 class Parameters {
  public:
   void set(std::string name, Value value) { values_[std::move(name)] = std::move(value); }
@@ -41,8 +43,9 @@ struct Parameter {
   std::vector<std::string> choices;  ///< texts: what is allowed; empty: anything
   double least = 0;                  ///< numbers: the closed range that is allowed
   double most = 9e15;
-  bool shapes_problem = true;  ///< false: it only configures a variant, so that one Problem serves all of its values
-  std::string help;            ///< with the unit
+  bool shapes_problem =
+      true;  ///< false: it only configures a variant, so that one Problem serves all of its values
+  std::string help;  ///< with the unit
 };
 
 enum class Role { technique, peer, naive, oracle };
@@ -63,24 +66,28 @@ struct Variant {
 
 /// What one execution does at least, whatever the variant.
 struct Cost {
-  std::int64_t items = 0;      ///< what items_per_s counts
-  std::int64_t bytes_min = 0;  ///< bytes that any solution must read and write
-  double operations = 0;       ///< arithmetic, where that is the ceiling; else 0
+  std::int64_t items = 0;        ///< what items_per_s counts
+  std::int64_t bytes_min = 0;    ///< bytes that any solution must read and write
+  double operations = 0;         ///< arithmetic, where that is the ceiling; else 0
   std::string ceiling = "copy";  ///< of `warpath info`: copy, fill, fma, ex2
 };
 
-/// One execution of one variant: enqueues its work on the stream (Runs::host: does it before it returns).
+/// One execution of one variant: enqueues its work on the stream (Runs::host: does it before it
+/// returns).
 using Execution = std::function<void(cudaStream_t)>;
 
-/// One setting of the parameters that shape the problem: inputs on the device, room for the result, and the oracle's answer.
+/// One setting of the parameters that shape the problem: inputs on the device, room for the result,
+/// and the oracle's answer.
 class Problem {
  public:
   virtual ~Problem() = default;
-  /// Whatever must not be timed (choosing the kernel, temporary storage) is done here; the result is what is timed.
+  /// Whatever must not be timed (choosing the kernel, temporary storage) is done here; the result
+  /// is what is timed.
   virtual Execution prepare(const Parameters& point) = 0;
   /// Overwrites the result, so that nothing stale can pass for an answer.
   virtual void poison(cudaStream_t stream) = 0;
-  /// Compares the result of the last execution, all of it, with the oracle's. Empty: it is right; else what is wrong, and where.
+  /// Compares the result of the last execution, all of it, with the oracle's. Empty: it is right;
+  /// else what is wrong, and where.
   virtual std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) = 0;
   [[nodiscard]] virtual Cost cost() const = 0;
   /// Further numbers for the record, each with its unit in its name.
@@ -88,9 +95,9 @@ class Problem {
 };
 
 struct Technique {
-  std::string name;     ///< the slug
-  std::string summary;  ///< one line
-  std::string source;   ///< document and section
+  std::string name;                   ///< the slug
+  std::string summary;                ///< one line
+  std::string source;                 ///< document and section
   std::vector<Parameter> parameters;  ///< `variant` is not among them
   std::vector<Variant> variants;
   /// Bytes of device memory that a problem needs with all that its variants allocate.

@@ -1,0 +1,21 @@
+// A technique that doubles n integers, and goes wrong in every way that a technique can, when it is
+// told to.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness/technique.hpp"
+
+namespace warpath::harness::fake {
+
+/// Parameters: n, fault (none, wrong_answer, exception, cuda_error, illegal_address, too_large),
+/// faulty (the variant that goes wrong), when (verifying, timing), delay_ms (of each host
+/// execution), scale, tuning, seed. Variants: kernel and naive (anywhere), library (gpu),
+/// host_fast, host_slow and oracle (host).
+Technique technique();
+
+/// The variants in the order in which they were executed in this process. The caller may clear it.
+std::vector<std::string>& executions();
+
+}  // namespace warpath::harness::fake

@@ -1,0 +1,362 @@
+// The program as a user meets it: started, interrupted, killed and resumed.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "harness/device.hpp"
+#include "harness/json_file.hpp"
+#include "scratch_folder.hpp"
+
+namespace warpath::harness {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+struct Outcome {
+  int code = 0;  ///< of the exit; negative: the signal that ended it
+  std::string out;
+  std::string err;
+};
+
+class ProgramTest : public testing::Test {
+ protected:
+  /// Starts the program in the scratch folder, with its output in out.txt and err.txt there.
+  pid_t start(std::vector<std::string> arguments, const std::string& tag = "") {
+    // It lies beside this test, wherever both were copied to.
+    arguments.insert(
+        arguments.begin(),
+        std::filesystem::read_symlink("/proc/self/exe").replace_filename("warpath_fake_program"));
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    const std::string out = folder_ / ("out.txt" + tag);
+    const std::string err = folder_ / ("err.txt" + tag);
+    const pid_t child = fork();
+    if (child != 0) return child;
+    if (chdir(folder_.path().c_str()) != 0) _exit(126);
+    dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDOUT_FILENO);
+    dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
+    execv(pointers[0], pointers.data());
+    _exit(127);
+  }
+
+  Outcome wait_for(pid_t child, const std::string& tag = "") {
+    int status = 0;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status),
+            read_text(folder_ / ("out.txt" + tag)), read_text(folder_ / ("err.txt" + tag))};
+  }
+
+  Outcome run(const std::vector<std::string>& arguments, const std::string& tag = "") {
+    return wait_for(start(arguments, tag), tag);
+  }
+
+  /// A configuration of host variants, which take their time on both backends.
+  void write_config(const std::string& sweep, const std::string& fixed = "{}") {
+    folder_.write("c.json",
+                  R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "Doubling",
+      "fixed": )" + fixed +
+                      R"(, "measure": {"min_samples": 2, "max_samples": 2}, "sweep": )" + sweep +
+                      "}");
+  }
+
+  std::filesystem::path results() { return folder_ / "results" / "runs" / query_device().slug; }
+
+  std::vector<std::filesystem::path> records() {
+    std::vector<std::filesystem::path> files;
+    if (!std::filesystem::exists(results() / "fake.e")) return files;
+    for (const auto& entry : std::filesystem::directory_iterator(results() / "fake.e")) {
+      if (entry.path().extension() == ".json") files.push_back(entry.path());
+    }
+    std::sort(files.begin(), files.end());
+    return files;
+  }
+
+  Json archive() { return read_json(results() / "fake.e.json"); }
+
+  /// Waits until that many records are there, and fails the test if they never are.
+  void wait_for_records(std::size_t count) {
+    for (int i = 0; i < 3000 && records().size() < count; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ASSERT_GE(records().size(), count);
+  }
+
+  ScratchFolder folder_;
+};
+
+constexpr const char* ten_slow_points =
+    R"([{"cross": {"n": {"range": [1, 10, 1]}, "variant": "host_fast", "delay_ms": 100}}])";
+
+TEST_F(ProgramTest, RunsAConfigurationEndToEnd) {
+  write_config(
+      R"([{"cross": {"n": [16, 32], "variant": ["kernel", "library", "host_fast", "oracle"]}}])");
+  const Outcome outcome = run({"run", "c.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("fake/e: Doubling"), HasSubstr("median ms"), HasSubstr("passed")));
+  EXPECT_EQ(records().size(), 8U);
+  const Json written = archive();
+  EXPECT_EQ(written.at("schema"), 1);
+  EXPECT_EQ(written.at("technique"), "fake");
+  EXPECT_EQ(written.at("complete"), true);
+  EXPECT_EQ(written.at("profile"), "paper");
+  EXPECT_EQ(written.at("command"), "warpath run c.json");
+  EXPECT_EQ(written.at("rows").size(), 8U);
+  EXPECT_EQ(written.at("provenance").at("backend"), emulated ? "emulated" : "cuda");
+  EXPECT_TRUE(written.at("ceilings").contains("copy_gb_per_s"));
+  for (const Json& row : written.at("rows")) {
+    EXPECT_FALSE(row.contains("error")) << row.dump();
+    const bool timed = !emulated || row.at("runs") == "host";
+    EXPECT_EQ(row.at("time_ms").is_null(), !timed) << row.dump();
+  }
+}
+
+TEST_F(ProgramTest, KilledRunResumesWithWhatIsMissing) {
+  write_config(ten_slow_points);
+  const pid_t child = start({"run", "c.json"});
+  wait_for_records(3);
+  kill(child, SIGKILL);
+  EXPECT_EQ(wait_for(child).code, -SIGKILL);
+  const auto kept = records();
+  ASSERT_LT(kept.size(), 10U) << "it ended before it was killed";
+  std::map<std::string, std::string> before;
+  for (const auto& file : kept) before[file] = read_text(file);
+
+  const Outcome outcome = run({"run", "c.json", "--resume"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err,
+              HasSubstr("resuming: " + std::to_string(kept.size()) + " points are finished, " +
+                        std::to_string(10 - kept.size()) + " are to be measured"));
+  for (const auto& [file, text] : before)
+    EXPECT_EQ(read_text(file), text) << "measured again: " << file;
+  EXPECT_EQ(records().size(), 10U);
+  EXPECT_EQ(archive().at("complete"), true);
+  EXPECT_EQ(archive().at("rows").size(), 10U);
+}
+
+TEST_F(ProgramTest, HalfWrittenRecordIsMeasuredAgain) {
+  write_config(R"([{"cross": {"n": [1, 2], "variant": "host_fast"}}])");
+  ASSERT_EQ(run({"run", "c.json"}).code, 0);
+  const std::filesystem::path half = records().at(0);
+  std::filesystem::resize_file(half, std::filesystem::file_size(half) / 2);
+  const Outcome outcome = run({"run", "c.json", "--resume"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.err, HasSubstr("1 points are finished, 1 are to be measured"));
+  EXPECT_EQ(read_json(half).at("row").at("verified"), "passed");
+}
+
+TEST_F(ProgramTest, ResumingAFinishedRunMeasuresNothing) {
+  write_config(R"([{"cross": {"n": [1, 2], "variant": "host_fast"}}])");
+  ASSERT_EQ(run({"run", "c.json"}).code, 0);
+  const std::string before = read_text(records().at(0));
+  const Outcome outcome = run({"run", "c.json", "--resume"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("2 points are finished, 0 are to be measured"));
+  EXPECT_EQ(read_text(records().at(0)), before);
+  EXPECT_EQ(archive().at("complete"), true);
+}
+
+TEST_F(ProgramTest, InterruptKeepsFinishedPointsAndSaysHowToResume) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    std::filesystem::remove_all(folder_ / "results");
+    write_config(ten_slow_points);
+    const pid_t child = start({"run", "c.json"});
+    wait_for_records(2);
+    kill(child, signal);
+    const Outcome outcome = wait_for(child);
+    EXPECT_EQ(outcome.code, 130);
+    EXPECT_THAT(outcome.err,
+                AllOf(HasSubstr("interrupted"), HasSubstr("warpath run c.json --resume")));
+    EXPECT_EQ(archive().at("complete"), false);
+    const std::size_t finished = archive().at("rows").size();
+    EXPECT_GE(finished, 2U);
+    EXPECT_LT(finished, 10U);
+    EXPECT_EQ(records().size(), finished);
+  }
+  EXPECT_EQ(run({"run", "c.json", "--resume"}).code, 0);
+  EXPECT_EQ(archive().at("complete"), true);
+}
+
+TEST_F(ProgramTest, SecondRunOnTheFolderIsRefused) {
+  write_config(ten_slow_points);
+  const pid_t first = start({"run", "c.json"});
+  wait_for_records(1);
+  const Outcome second = run({"run", "c.json"}, ".second");
+  EXPECT_EQ(second.code, 2);
+  EXPECT_THAT(second.err, AllOf(HasSubstr("another run is writing to"),
+                                HasSubstr("process " + std::to_string(first))));
+  EXPECT_EQ(wait_for(first).code, 0);
+  EXPECT_EQ(archive().at("rows").size(), 10U);
+}
+
+TEST_F(ProgramTest, UnwritableFolderIsAnErrorBeforeAnythingRuns) {
+  write_config(ten_slow_points);
+  folder_.write("occupied", "");
+  const Outcome outcome = run({"run", "c.json", "--out", "occupied"});
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("occupied"), HasSubstr("not writable"),
+                                 HasSubstr("nothing was run")));
+}
+
+TEST_F(ProgramTest, WrongAnswerFailsTheRunLoudly) {
+  write_config(R"([{"cross": {"n": 16, "variant": ["kernel", "host_fast", "host_slow"]}}])",
+               R"({"fault": "wrong_answer", "faulty": "host_slow", "seed": 7})");
+  const Outcome outcome = run({"run", "c.json"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("FAILED fake/e/variant:host_slow/n:16"),
+                                 HasSubstr("seed:7"), HasSubstr("wrong answer: element 15")));
+  for (const Json& row : archive().at("rows")) {
+    EXPECT_EQ(row.at("verified") == "failed", row.at("variant") == "host_slow");
+    if (row.at("verified") == "failed") {
+      EXPECT_TRUE(row.at("time_ms").is_null());
+      EXPECT_EQ(row.at("params").at("seed"), 7);
+    }
+  }
+  EXPECT_EQ(run({"verify", "c.json"}).code, 1);
+}
+
+TEST_F(ProgramTest, CudaErrorIsRecordedAndTheRunGoesOn) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": ["host_slow", "host_fast"]}}])",
+               R"({"fault": "cuda_error", "faulty": "host_slow"})");
+  const Outcome outcome = run({"run", "c.json"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_EQ(archive().at("complete"), true);
+  EXPECT_EQ(archive().at("rows").size(), 4U);
+  for (const Json& row : archive().at("rows")) {
+    if (row.at("variant") == "host_slow") {
+      EXPECT_THAT(row.at("error").get<std::string>(), HasSubstr("cudaMemcpyAsync"));
+    } else {
+      EXPECT_FALSE(row.at("time_ms").is_null());
+    }
+  }
+  // What failed is not finished.
+  EXPECT_THAT(run({"run", "c.json", "--resume"}).err,
+              HasSubstr("2 points are finished, 2 are to be measured"));
+}
+
+TEST_F(ProgramTest, PointThatDoesNotFitIsSkippedWithBytes) {
+  write_config(R"([{"cross": {"fault": ["too_large", "none"], "variant": "host_fast"}}])");
+  const Outcome outcome = run({"run", "c.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("skipped fake/e"), HasSubstr("needs 1.00 EiB"),
+                                 HasSubstr("are free")));
+  EXPECT_EQ(archive().at("rows").size(), 2U);
+}
+
+TEST_F(ProgramTest, BenchmarkFilterAndListKeepWorking) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": ["host_fast", "oracle"]}}])");
+  const Outcome listed =
+      run({"run", "c.json", "--benchmark_list_tests", "--benchmark_filter=n:16"});
+  EXPECT_EQ(listed.code, 0) << listed.err;
+  EXPECT_THAT(listed.out, AllOf(HasSubstr("fake/e/variant:host_fast/n:16/"),
+                                HasSubstr("fake/e/variant:oracle/n:16/"), Not(HasSubstr("n:32"))));
+  EXPECT_EQ(records().size(), 0U);
+
+  const Outcome outcome = run({"run", "c.json", "--benchmark_filter=host_fast/n:32",
+                               "--benchmark_out=b.json", "--benchmark_format=json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  ASSERT_EQ(records().size(), 1U);
+  EXPECT_THAT(records()[0].string(), AllOf(HasSubstr("host_fast"), HasSubstr("n=32")));
+  EXPECT_EQ(archive().at("complete"), false);
+  const Json native = read_json(folder_ / "b.json");
+  ASSERT_EQ(native.at("benchmarks").size(), 1U);
+  EXPECT_DOUBLE_EQ(native.at("benchmarks")[0].at("real_time"),
+                   archive().at("rows")[0].at("time_ms").at("median"));
+
+  const Outcome none = run({"run", "c.json", "--benchmark_filter=nothing"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--benchmark_filter=nothing leaves none of 4 points"));
+}
+
+TEST_F(ProgramTest, DryRunListsPointsAndBytesAndWritesNothing) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": "kernel"}}])");
+  const Outcome outcome = run({"run", "c.json", "--dry-run", "--set", "n=2^10:2^12:*2"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("n:1024"), HasSubstr("n:2048"), HasSubstr("n:4096"),
+                    HasSubstr("32.00 KiB (32768 bytes)"), HasSubstr("3 points; about")));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "results"));
+}
+
+TEST_F(ProgramTest, VerifyTimesAndWritesNothing) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": ["kernel", "host_fast"]}}])");
+  const Outcome outcome = run({"verify", "c.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("4 of 4 points are right"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "results"));
+}
+
+TEST_F(ProgramTest, VerifyTakesATechniqueForAllOfItsConfigurations) {
+  std::filesystem::create_directories(folder_ / "configs" / "fake");
+  for (const std::string name : {"a", "b"}) {
+    folder_.write("configs/fake/" + name + ".json",
+                  R"({"schema": 1, "technique": "fake", "experiment": ")" + name +
+                      R"(", "title": "t", "sweep": [{"cross": {"n": 16, "variant": "kernel"}}]})");
+  }
+  const Outcome outcome = run({"verify", "fake"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("2 of 2 points are right"));
+  EXPECT_THAT(run({"list"}).out,
+              AllOf(HasSubstr("configs/fake/a.json"), HasSubstr("configs/fake/b.json")));
+}
+
+TEST_F(ProgramTest, ListShowsVariantsAndParameters) {
+  const Outcome outcome = run({"list"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr("fake: doubles integers"), HasSubstr("host_slow"), HasSubstr("peer"),
+                    HasSubstr("delay_ms"), HasSubstr("1 to 268435456"), HasSubstr("default 1024")));
+}
+
+TEST_F(ProgramTest, HelpIsThereForEveryCommand) {
+  for (const std::string command : {"list", "run", "verify", "info"}) {
+    const Outcome outcome = run({command, "--help"});
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_THAT(outcome.out, HasSubstr("warpath " + command));
+  }
+  EXPECT_THAT(run({"--help"}).out, HasSubstr("warpath verify"));
+}
+
+TEST_F(ProgramTest, BadCommandLinesNameWhatIsKnown) {
+  write_config(R"([{"cross": {"n": 16}}])");
+  const auto error = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_THAT(error({}), HasSubstr("name a command"));
+  EXPECT_THAT(error({"rum"}), HasSubstr("unknown command \"rum\"; did you mean \"run\"?"));
+  EXPECT_THAT(error({"run"}), HasSubstr("name at least one configuration"));
+  EXPECT_THAT(error({"run", "c.json", "--resum"}),
+              HasSubstr("unknown option --resum; did you mean \"--resume\"?"));
+  EXPECT_THAT(error({"run", "c.json", "--profile", "smoke"}),
+              HasSubstr("unknown profile \"smoke\""));
+  EXPECT_THAT(error({"run", "c.json", "--set", "m=1"}), HasSubstr("unknown parameter \"m\""));
+  EXPECT_THAT(error({"run", "c.json", "--benchmark_nothing=1"}), HasSubstr("--benchmark_nothing"));
+  EXPECT_THAT(error({"run", "d.json"}), HasSubstr("d.json: cannot be read"));
+  EXPECT_THAT(error({"verify", "fake"}), HasSubstr("no configurations under configs/fake"));
+  EXPECT_FALSE(std::filesystem::exists(results() / "fake.e"));
+}
+
+TEST_F(ProgramTest, InfoWritesTheCeilings) {
+  const Outcome outcome = run({"info", "--json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const Json info = read_json(results() / "info.json");
+  EXPECT_EQ(parse_json(outcome.out, "stdout"), info);
+  EXPECT_EQ(info.at("schema"), 1);
+  EXPECT_EQ(info.at("provenance").at("backend"), emulated ? "emulated" : "cuda");
+  EXPECT_GE(info.at("ceilings").at("copy_gb_per_s").size(), 3U);
+  for (const Json& size : info.at("ceilings").at("copy_gb_per_s")) EXPECT_GT(size.at("value"), 0);
+}
+
+}  // namespace
+}  // namespace warpath::harness

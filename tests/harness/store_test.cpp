@@ -1,0 +1,150 @@
+// Records: whole or not there, valid only for the same point, build, device and way of measuring.
+#include "harness/store.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fake_technique.hpp"
+#include "harness/error.hpp"
+#include "harness/json_file.hpp"
+#include "harness/provenance.hpp"
+#include "scratch_folder.hpp"
+
+namespace warpath::harness {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class StoreTest : public testing::Test {
+ protected:
+  StoreTest() {
+    for (const Parameter& parameter : technique_.parameters) {
+      point_.parameters.set(parameter.name, parameter.default_value);
+    }
+    point_.parameters.set("variant", std::string("kernel"));
+    device_.name = "Test GPU";
+    device_.uuid = "GPU-1";
+    device_.driver = "1.0";
+    key_ = record_key(point_, measure_, device_);
+    record_ = {{"schema", 1},
+               {"key", key_},
+               {"row", {{"verified", "passed"}}},
+               {"ceilings", Json::object()},
+               {"provenance", provenance(device_)}};
+  }
+
+  /// The one record's file.
+  std::filesystem::path file() {
+    std::filesystem::path found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder_ / "results" / "fake.e")) {
+      EXPECT_TRUE(found.empty()) << "more than one file: " << entry.path();
+      found = entry.path();
+    }
+    return found;
+  }
+
+  ScratchFolder folder_;
+  Technique technique_ = fake::technique();
+  Point point_{&technique_, technique_.variants.data(), "e", {}};
+  Measure measure_;
+  Device device_;
+  Json key_;
+  Json record_;
+};
+
+TEST_F(StoreTest, FindsWhatItWrote) {
+  const Store store(folder_ / "results");
+  EXPECT_TRUE(store.find(point_, key_).is_null());
+  store.write(point_, record_);
+  EXPECT_EQ(store.find(point_, key_), record_);
+  EXPECT_TRUE(is_finished(record_));
+}
+
+TEST_F(StoreTest, AnotherBuildDeviceDriverOrMeasureIsAnotherKey) {
+  const Store store(folder_ / "results");
+  store.write(point_, record_);
+  Device device = device_;
+  device.uuid = "GPU-2";
+  EXPECT_TRUE(store.find(point_, record_key(point_, measure_, device)).is_null());
+  device = device_;
+  device.driver = "1.1";
+  EXPECT_TRUE(store.find(point_, record_key(point_, measure_, device)).is_null());
+  Measure measure = measure_;
+  measure.cache = Cache::warm;
+  EXPECT_TRUE(store.find(point_, record_key(point_, measure, device_)).is_null());
+  Json key = key_;
+  key["build"] = "another";
+  EXPECT_TRUE(store.find(point_, key).is_null());
+}
+
+TEST_F(StoreTest, HalfWrittenAndForeignRecordsAreIgnored) {
+  const Store store(folder_ / "results");
+  store.write(point_, record_);
+  const std::string whole = read_text(file());
+  for (const std::string& text :
+       {whole.substr(0, whole.size() / 2), std::string(), std::string("[1, 2]"),
+        std::string("null"), std::string(R"({"key": 1})"), std::string("\x00\xff", 2)}) {
+    std::ofstream(file(), std::ios::binary) << text;
+    EXPECT_TRUE(store.find(point_, key_).is_null()) << text;
+  }
+  store.write(point_, record_);
+  EXPECT_EQ(store.find(point_, key_), record_);
+}
+
+TEST_F(StoreTest, FailedAndSkippedPointsAreMeasuredAgain) {
+  EXPECT_FALSE(is_finished(nullptr));
+  record_["row"] = {{"verified", "failed"}, {"error", "wrong answer"}};
+  EXPECT_FALSE(is_finished(record_));
+  record_["row"] = {{"verified", "passed"}, {"error", "an error while timing"}};
+  EXPECT_FALSE(is_finished(record_));
+  record_["row"] = {{"verified", "not_verified"}, {"skipped", "does not fit: ..."}};
+  EXPECT_FALSE(is_finished(record_));
+  record_["row"] = {{"verified", "not_verified"}, {"skipped", "needs a GPU"}};
+  EXPECT_TRUE(is_finished(record_));
+}
+
+TEST_F(StoreTest, LongAndStrangeNamesGetFilesOfTheirOwn) {
+  const Store store(folder_ / "results");
+  const std::vector<std::string> texts = {"../../x", "a b", "a_b", std::string(300, 'y'), "ä"};
+  for (const std::string& text : texts) {
+    Point point = point_;
+    point.parameters.set("faulty", text);
+    const Json key = record_key(point, measure_, device_);
+    Json record = record_;
+    record["key"] = key;
+    store.write(point, record);
+    EXPECT_EQ(store.find(point, key), record);
+  }
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_ / "results" / "fake.e"), {}),
+            5);
+}
+
+TEST_F(StoreTest, OneRunAtATime) {
+  const Store store(folder_ / "results");
+  EXPECT_THAT(thrown<UserError>([&] { Store second(folder_ / "results"); }),
+              AllOf(HasSubstr("another run is writing to"),
+                    HasSubstr("process " + std::to_string(getpid())), HasSubstr("--out DIR")));
+}
+
+TEST_F(StoreTest, UnwritableFolderIsAnError) {
+  folder_.write("file", "");
+  EXPECT_THAT(
+      thrown<UserError>([&] { Store store(folder_ / "file" / "results"); }),
+      AllOf(HasSubstr("is not writable"), HasSubstr("nothing was run"), HasSubstr("--out DIR")));
+  EXPECT_THAT(thrown<UserError>([] { Store store("/proc/results"); }),
+              HasSubstr("is not writable"));
+}
+
+TEST_F(StoreTest, AtomicWriteLeavesNothingBeside) {
+  write_atomically(folder_ / "a.json", "1");
+  write_atomically(folder_ / "a.json", "2");
+  EXPECT_EQ(read_text(folder_ / "a.json"), "2");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_.path()), {}), 1);
+  EXPECT_THAT(
+      thrown<std::system_error>([&] { write_atomically(folder_ / "none" / "a.json", "1"); }),
+      HasSubstr("cannot create"));
+}
+
+}  // namespace
+}  // namespace warpath::harness

@@ -1,0 +1,136 @@
+// Claims against rows.
+#include "harness/verdict.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fake_technique.hpp"
+#include "scratch_folder.hpp"
+
+namespace warpath::harness {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class VerdictTest : public testing::Test {
+ protected:
+  Json row(const std::string& variant, int n, std::optional<double> median,
+           const std::string& role = "technique") {
+    Json row = {{"variant", variant},
+                {"role", role},
+                {"verified", "passed"},
+                {"params",
+                 {{"n", n},
+                  {"scale", 0.5},
+                  {"tuning", 1},
+                  {"delay_ms", 0.0},
+                  {"fault", "none"},
+                  {"faulty", "none"},
+                  {"when", "verifying"},
+                  {"seed", 42}}},
+                {"time_ms", nullptr},
+                {"gb_per_s", nullptr},
+                {"percent_of_peak", nullptr}};
+    if (median) {
+      row["time_ms"] = {{"median", *median}};
+      row["gb_per_s"] = 100 / *median;
+      row["percent_of_peak"] = 50 / *median;
+    } else {
+      row["skipped"] = "emulated backend: correct, not timed";
+    }
+    return row;
+  }
+
+  Json judge_one(const std::string& expected, const std::vector<Json>& rows) {
+    const Config config = read_config(
+        folder_.write(
+            "c.json",
+            R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t", "sweep": [],
+                                    "expected": [)" +
+                expected + "]}"),
+        techniques_);
+    return judge(config, rows).at(0);
+  }
+
+  ScratchFolder folder_;
+  std::vector<Technique> techniques_ = {fake::technique()};
+};
+
+constexpr const char* speedup =
+    R"({"where": {"n": {"ge": 8}}, "metric": "speedup_over", "baseline": {"variant": "library"},
+        "published": 2.4, "at_least": 1.5, "source": "table 1"})";
+
+TEST_F(VerdictTest, BestVariantAtTheWorstSettingDecides) {
+  const Json verdict = judge_one(
+      speedup, {row("kernel", 8, 1.0), row("host_fast", 8, 4.0), row("library", 8, 2.0, "peer"),
+                row("kernel", 16, 9.0), row("host_fast", 16, 1.0), row("library", 16, 1.6, "peer"),
+                row("kernel", 4, 100), row("naive", 8, 0.1, "naive")});
+  EXPECT_EQ(verdict.at("verdict"), "REPRODUCED");
+  EXPECT_DOUBLE_EQ(verdict.at("measured"), 1.6);
+  EXPECT_EQ(verdict.at("at").at("n"), 16);
+  EXPECT_EQ(verdict.at("at").at("variant"), "host_fast");
+  EXPECT_EQ(verdict.at("published"), 2.4);
+  EXPECT_EQ(verdict.at("source"), "table 1");
+}
+
+TEST_F(VerdictTest, DiffersBelowTheBound) {
+  const Json verdict = judge_one(speedup, {row("kernel", 8, 1.0), row("library", 8, 1.2, "peer")});
+  EXPECT_EQ(verdict.at("verdict"), "DIFFERS");
+  EXPECT_DOUBLE_EQ(verdict.at("measured"), 1.2);
+}
+
+TEST_F(VerdictTest, WithoutATimeItSaysWhatIsMissing) {
+  const Json untimed =
+      judge_one(speedup, {row("kernel", 8, std::nullopt), row("library", 8, std::nullopt, "peer")});
+  EXPECT_EQ(untimed.at("verdict"), "NOT TESTABLE HERE");
+  EXPECT_THAT(untimed.at("missing").get<std::string>(), HasSubstr("emulated backend"));
+  EXPECT_TRUE(untimed.at("measured").is_null());
+  const Json no_baseline = judge_one(speedup, {row("kernel", 8, 1.0)});
+  EXPECT_EQ(no_baseline.at("verdict"), "NOT TESTABLE HERE");
+  EXPECT_THAT(no_baseline.at("missing").get<std::string>(), HasSubstr("no row is the baseline"));
+  const Json no_row = judge_one(speedup, {row("kernel", 4, 1.0)});
+  EXPECT_EQ(no_row.at("verdict"), "NOT TESTABLE HERE");
+  EXPECT_THAT(no_row.at("missing").get<std::string>(), HasSubstr("no point of this run"));
+}
+
+TEST_F(VerdictTest, PartOfTheSettingsIsNamedAsMissing) {
+  const Json verdict = judge_one(speedup, {row("kernel", 8, 1.0), row("library", 8, 2.0, "peer"),
+                                           row("kernel", 16, std::nullopt)});
+  EXPECT_EQ(verdict.at("verdict"), "REPRODUCED");
+  EXPECT_THAT(verdict.at("missing").get<std::string>(), HasSubstr("n:16"));
+}
+
+TEST_F(VerdictTest, WrongAnswerIsNeverReproduced) {
+  Json wrong = row("kernel", 8, std::nullopt);
+  wrong["verified"] = "failed";
+  wrong["error"] = "wrong answer: x";
+  EXPECT_EQ(judge_one(speedup, {wrong, row("library", 8, 2.0, "peer")}).at("verdict"), "DIFFERS");
+}
+
+TEST_F(VerdictTest, KnowsEveryMetric) {
+  const std::vector<Json> rows = {row("kernel", 8, 2.0), row("library", 8, 4.0, "peer")};
+  const auto measured = [&](const std::string& rest) {
+    return judge_one(R"({"where": {"variant": "kernel"}, )" + rest + "}", rows);
+  };
+  EXPECT_DOUBLE_EQ(measured(R"("metric": "time_ms", "at_most": 2)").at("measured"), 2);
+  EXPECT_EQ(measured(R"("metric": "time_ms", "at_most": 1.9)").at("verdict"), "DIFFERS");
+  EXPECT_DOUBLE_EQ(measured(R"("metric": "gb_per_s", "at_least": 50)").at("measured"), 50);
+  EXPECT_EQ(measured(R"("metric": "gb_per_s", "at_least": 50)").at("verdict"), "REPRODUCED");
+  EXPECT_DOUBLE_EQ(measured(R"("metric": "percent_of_peak", "at_least": 50)").at("measured"), 25);
+  const Json ratio = measured(
+      R"("metric": "ratio", "baseline": {"variant": "library"}, "at_least": 0.4, "at_most": 0.6)");
+  EXPECT_DOUBLE_EQ(ratio.at("measured"), 0.5);
+  EXPECT_EQ(ratio.at("verdict"), "REPRODUCED");
+}
+
+TEST_F(VerdictTest, BaselineMayDifferInAParameter) {
+  const Json verdict = judge_one(
+      R"({"where": {"variant": "kernel", "n": 16}, "metric": "ratio", "baseline": {"n": 8}, "at_most": 2})",
+      {row("kernel", 8, 1.0), row("kernel", 16, 1.5)});
+  EXPECT_DOUBLE_EQ(verdict.at("measured"), 1.5);
+  EXPECT_EQ(verdict.at("verdict"), "REPRODUCED");
+}
+
+}  // namespace
+}  // namespace warpath::harness
