@@ -41,7 +41,9 @@ target_compile_options(
   warpath_warnings
   INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Werror>
             $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror;--expt-relaxed-constexpr;--extended-lambda;-lineinfo>)
-target_link_options(warpath_warnings INTERFACE $<$<CONFIG:Release>:-s>)
+if(NOT WARPATH_SANITIZE)
+  target_link_options(warpath_warnings INTERFACE $<$<CONFIG:Release>:-s>)
+endif()
 
 # Code that a sanitizer watches: kernels, harness and tests. The SIMT executor itself is never instrumented.
 add_library(warpath_instrumented INTERFACE)
@@ -52,7 +54,8 @@ elseif(WARPATH_SANITIZE STREQUAL "thread")
 elseif(WARPATH_SANITIZE)
   message(FATAL_ERROR "WARPATH_SANITIZE is '${WARPATH_SANITIZE}': expected address, thread or nothing")
 endif()
-target_compile_options(warpath_instrumented INTERFACE ${sanitizer_flags})
+# -g1: what a sanitizer finds is named by file and line.
+target_compile_options(warpath_instrumented INTERFACE ${sanitizer_flags} $<$<BOOL:${WARPATH_SANITIZE}>:-g1>)
 target_link_options(warpath_instrumented INTERFACE ${sanitizer_flags})
 
 # Where the executables travel to a machine that has a GPU and little else, they carry their libraries.
