@@ -26,13 +26,10 @@ void Gang::enter(unsigned rank, unsigned char* arena, unsigned char* anchor) {
 
 void Gang::leave(unsigned rank, Worker& w) {
   std::unique_lock lock(mutex_);
-  if (arrived_ && options().strict && !w.grid->failed) {
-    w.grid->report(
-        text("%s: block %u of the gang ended while %u others wait at the barrier of all blocks at "
-             "%s:%d [%s]",
-             kernel_name(w.grid->launch->kernel).c_str(), rank, arrived_, site_.file, site_.line,
-             reproduction().c_str()));
-  }
+  if (arrived_ && options().strict)
+    w.report_at_end(
+        text("block %u of its gang, while %u others wait at the barrier of all blocks at %s:%d",
+             rank, arrived_, site_.file, site_.line));
   const unsigned long generation = generation_;
   if (++left_ == size()) {
     goes_on_ = !w.grid->failed;

@@ -25,6 +25,8 @@ __thread std::size_t dynamic_smem_size;
 namespace {
 
 constexpr std::size_t arena_alignment = 128;
+constexpr std::size_t zone_bytes = 128;  // watched bytes beyond the end
+constexpr unsigned char zone_fill = 0xFD, expired_fill = 0xDE;
 thread_local unsigned char anchor;
 
 struct Range {
@@ -59,17 +61,30 @@ ThreadLocalImage main_program() {
 }  // namespace
 
 DynamicArena::DynamicArena(std::size_t bytes)
-    : storage_bytes_(bytes + arena_alignment), storage_(new unsigned char[storage_bytes_]) {
+    : bytes_(bytes),
+      storage_bytes_(bytes + zone_bytes + arena_alignment),
+      storage_(new unsigned char[storage_bytes_]) {
   const auto address = reinterpret_cast<std::uintptr_t>(storage_.get());
   begin_ = storage_.get() + (-address & (arena_alignment - 1));
   std::memset(begin_, shared_poison, bytes);
-  SIMT_IF_ASAN(__asan_poison_memory_region(begin_ + bytes,
-                                           storage_.get() + storage_bytes_ - (begin_ + bytes));)
+  std::memset(begin_ + bytes, zone_fill, zone_bytes);
+  SIMT_IF_ASAN(__asan_poison_memory_region(begin_ + bytes, zone_bytes);)
 }
 
 DynamicArena::~DynamicArena() {
   SIMT_IF_ASAN(__asan_unpoison_memory_region(storage_.get(), storage_bytes_);)
-  (void)storage_bytes_;
+}
+
+std::ptrdiff_t DynamicArena::overrun() const {
+  const unsigned char* zone = begin_ + bytes_;
+  for (std::size_t i = 0; !under_asan && i < zone_bytes; ++i)
+    if (zone[i] != zone_fill) return std::ptrdiff_t(i);
+  return -1;
+}
+
+void DynamicArena::expire() {
+  std::memset(begin_, expired_fill, bytes_);
+  SIMT_IF_ASAN(__asan_poison_memory_region(begin_, bytes_);)
 }
 
 #ifdef SIMT_SHARED_SECTION

@@ -25,8 +25,13 @@ class DynamicArena {
   DynamicArena& operator=(const DynamicArena&) = delete;
   [[nodiscard]] unsigned char* begin() const { return begin_; }
 
+  /// How many bytes beyond the end the nearest byte lies that was overwritten; -1: none was.
+  [[nodiscard]] std::ptrdiff_t overrun() const;
+  /// Its block has ended: who still reads it, through a cluster, must not find what was there.
+  void expire();
+
  private:
-  std::size_t storage_bytes_;
+  std::size_t bytes_, storage_bytes_;
   std::unique_ptr<unsigned char[]> storage_;
   unsigned char* begin_;
 };

@@ -121,9 +121,7 @@ void Worker::check_transactions_at_end() {
   for (const auto& [address, t] : transactions) {
     if (t.copies.empty()) continue;
     const Site s = t.copies.front().site;
-    grid->report(text("%s: block (%u,%u,%u) ended without waiting for its bulk copy at %s:%d [%s]",
-                      kernel_name(grid->launch->kernel).c_str(), blockIdx.x, blockIdx.y, blockIdx.z,
-                      s.file, s.line, reproduction().c_str()));
+    report_at_end(text("it did not wait for its bulk copy at %s:%d", s.file, s.line));
   }
 }
 

@@ -274,6 +274,24 @@ void Worker::tear_down() {
   })
 }
 
+// What can only be seen when the block has run.
+void Worker::check_at_end(const DynamicArena& arena) {
+  if (live) return;  // failed already
+  const std::ptrdiff_t overrun = arena.overrun();
+  if (overrun >= 0)
+    report_at_end(
+        text("byte %td beyond the end of the %zu bytes of dynamic shared memory was written",
+             overrun, dynamic_smem_size));
+  check_transactions_at_end();
+}
+
+void Worker::report_at_end(const std::string& what) {
+  const Launch& l = *grid->launch;
+  grid->report(text("%s (launched at %s:%d): block (%u,%u,%u) has ended: %s [%s]",
+                    kernel_name(l.kernel).c_str(), l.site.file, l.site.line, blockIdx.x, blockIdx.y,
+                    blockIdx.z, what.c_str(), reproduction().c_str()));
+}
+
 void Worker::run_block(Grid& g, std::uint64_t index, Gang* gang_, unsigned rank_) {
   poison_static_shared();
   worker = this;
@@ -285,15 +303,18 @@ void Worker::run_block(Grid& g, std::uint64_t index, Gang* gang_, unsigned rank_
   block_index = index;
   busy = true;
   {
-    const DynamicArena arena(g.launch->shared_bytes);
+    DynamicArena arena(g.launch->shared_bytes);
     dynamic_smem = arena.begin();
     dynamic_smem_size = g.launch->shared_bytes;
     if (gang) gang->enter(rank, dynamic_smem, thread_local_anchor());
     happens_before(&block_started);
     switch_to(next_to_run());  // returns when the block has ended, or failed
     happens_after(&thread_ended);
-    if (!live) check_transactions_at_end();
-    if (gang) gang->leave(rank, *this);
+    check_at_end(arena);
+    if (gang) {
+      arena.expire();
+      gang->leave(rank, *this);
+    }
   }
   busy = false;
   tear_down();

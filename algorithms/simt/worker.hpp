@@ -72,6 +72,7 @@ struct Worker {
   void release_barrier();
   void barrier_after_exit(const Thread& ended);
   void check_transactions_at_end();
+  void report_at_end(const std::string& what);
 
   // ---- the block that runs
   Grid* grid = nullptr;
@@ -133,6 +134,7 @@ struct Worker {
 
  private:
   void set_up(std::uint64_t block);
+  void check_at_end(const DynamicArena& arena);
   void tear_down();
   void describe_deadlock();
   static void fiber_main();
