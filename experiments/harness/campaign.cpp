@@ -136,7 +136,7 @@ class Campaign {
       store_.write_archive(technique, experiment.config.experiment, archive);
       print_summary(archive);
       std::printf("\n%s\n", store_.archive_file(technique, experiment.config.experiment).c_str());
-      for (const Json& row : archive.at("rows")) failed = failed || row.contains("error");
+      failed = failed || has_failed(archive.at("rows"));
     }
     if (interrupted()) {
       std::fprintf(
@@ -146,6 +146,17 @@ class Campaign {
       return exit_interrupted;
     }
     return failed ? exit_failed_points : exit_good;
+  }
+
+  /// A size that does not fit is a failure where it was asked for, and where it leaves nothing; a
+  /// shipped sweep may go beyond what a small GPU holds.
+  [[nodiscard]] bool has_failed(const Json& rows) const {
+    std::size_t unfit = 0;
+    for (const Json& row : rows) {
+      if (row.contains("error")) return true;
+      if (row.value("skipped", "").starts_with("does not fit")) ++unfit;
+    }
+    return unfit > 0 && (unfit == rows.size() || !options_.overrides.empty());
   }
 
   const RunOptions& options_;

@@ -126,7 +126,8 @@ Device query_device() {
 }
 
 std::int64_t free_device_bytes() {
-  // What the stream-ordered pool keeps for later is free, too.
+  // What the stream-ordered pool keeps for later is free, too, once the streams have given it back.
+  CUDA_CHECK(cudaDeviceSynchronize());
   int current = 0;
   cudaMemPool_t pool{};
   CUDA_CHECK(cudaGetDevice(&current));

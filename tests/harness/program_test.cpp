@@ -214,7 +214,8 @@ TEST_F(ProgramTest, WrongAnswerFailsTheRunLoudly) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("FAILED fake/e/variant:host_slow/n:16"),
                                  HasSubstr("seed:7"), HasSubstr("wrong answer: element 15")));
-  for (const Json& row : archive().at("rows")) {
+  const Json written = archive();
+  for (const Json& row : written.at("rows")) {
     EXPECT_EQ(row.at("verified") == "failed", row.at("variant") == "host_slow");
     if (row.at("verified") == "failed") {
       EXPECT_TRUE(row.at("time_ms").is_null());
@@ -231,7 +232,8 @@ TEST_F(ProgramTest, CudaErrorIsRecordedAndTheRunGoesOn) {
   EXPECT_EQ(outcome.code, 1);
   EXPECT_EQ(archive().at("complete"), true);
   EXPECT_EQ(archive().at("rows").size(), 4U);
-  for (const Json& row : archive().at("rows")) {
+  const Json written = archive();
+  for (const Json& row : written.at("rows")) {
     if (row.at("variant") == "host_slow") {
       EXPECT_THAT(row.at("error").get<std::string>(), HasSubstr("cudaMemcpyAsync"));
     } else {
@@ -250,6 +252,9 @@ TEST_F(ProgramTest, PointThatDoesNotFitIsSkippedWithBytes) {
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("skipped fake/e"), HasSubstr("needs 1.00 EiB"),
                                  HasSubstr("are free")));
   EXPECT_EQ(archive().at("rows").size(), 2U);
+  // Whoever asks for a size that does not fit must notice.
+  EXPECT_EQ(run({"run", "c.json", "--set", "fault=too_large"}).code, 1);
+  EXPECT_EQ(run({"run", "c.json", "--set", "fault=too_large,none"}).code, 1);
 }
 
 TEST_F(ProgramTest, BenchmarkFilterAndListKeepWorking) {
