@@ -87,6 +87,7 @@ Json make_row(const Point& point, const PointResult& result, Cache cache,
   }
   row["clock"] = host ? "host" : "gpu";
   row["cache"] = cache == Cache::cold ? "cold" : "warm";
+  if (host) row["cache"] = nullptr;  // nobody empties the CPU's
   add_rates(row, point, result, ceilings);
   row["counters"] = result.counters;
   row["stop"] = result.stop ? Json(to_text(*result.stop)) : Json(nullptr);

@@ -25,10 +25,12 @@ Parameters parameters_of(const Json& row, const Technique& technique) {
   return parameters;
 }
 
-std::string describe(const Parameters& parameters) {
-  std::string text;
-  for (const auto& [name, value] : parameters.all()) {
-    text += (text.empty() ? "" : " ") + name + ":" + to_text(value);
+/// The parameters that are not at their default, and the variant.
+std::string describe(const Parameters& parameters, const Technique& technique) {
+  std::string text = "variant:" + parameters.text("variant");
+  for (const Parameter& parameter : technique.parameters) {
+    const Value& value = parameters.all().at(parameter.name);
+    if (value != parameter.default_value) text += " " + parameter.name + ":" + to_text(value);
   }
   return text;
 }
@@ -89,7 +91,7 @@ class Judge {
       const double baseline = other.row->at("time_ms").at("median").get<double>();
       return {expected.metric == "ratio" ? median / baseline : baseline / median, ""};
     }
-    return {{}, "no row is the baseline " + describe(wanted)};
+    return {{}, "no row is the baseline " + describe(wanted, technique_)};
   }
 
   void decide(const Expected& expected, Json& verdict) const {
@@ -103,7 +105,7 @@ class Judge {
       if (any_variant && candidate.row->at("role") != "technique") continue;
       Parameters setting = candidate.parameters;
       if (any_variant) setting.set("variant", std::string("any"));
-      const std::string key = describe(setting);
+      const std::string key = describe(setting, technique_);
       const Reading reading = read(expected, candidate);
       wrong_answer = wrong_answer || reading.wrong_answer;
       if (!reading.value) {
@@ -119,10 +121,11 @@ class Judge {
 
     verdict["measured"] = nullptr;
     if (!missing.empty()) {
-      const auto& [key, reason] = *missing.begin();
-      verdict["missing"] =
-          (missing.size() > 1 ? std::to_string(missing.size()) + " settings, of which " : "") +
-          key + ": " + reason;
+      const auto& [setting, reason] = *missing.begin();
+      std::string text = reason + " (" + setting;
+      if (missing.size() > 1)
+        text += " and " + std::to_string(missing.size() - 1) + " more settings";
+      verdict["missing"] = text + ")";
     }
     if (best.empty()) {
       if (missing.empty()) verdict["missing"] = "no point of this run is such a one";
