@@ -112,9 +112,10 @@ std::string describe(std::uintptr_t address) {
     if (address >= a.begin && address < a.begin + a.bytes)
       return text("use after free: byte %zu of %zu bytes of device %d, allocated at %s:%d",
                   std::size_t(address - a.begin), a.bytes, a.device, a.site.file, a.site.line);
-  return "no device memory is near it; a pointer that was never set, or the overflow of a fiber's "
-         "stack "
-         "(SIMT_STACK sets its bytes)";
+  if (address < page_bytes) return "a null pointer";
+  return "no device memory is near it: a pointer that was never set, memory that was freed long "
+         "ago, or the overflow of a "
+         "fiber's stack (SIMT_STACK sets its bytes)";
 }
 
 // In a kernel a fault is that launch's failure. On the host it ends the process, as on a machine
@@ -124,7 +125,7 @@ void on_fault(int, siginfo_t* info, void*) {
   if (self) {
     {
       const Allocation* a = heap().find(address);
-      report_failure("illegal access to %p%s: %s", info->si_addr,
+      report_failure("illegal access to %#zx%s: %s", std::size_t(address),
                      a && a->kind == MemoryKind::device ? " of a device without peer access" : "",
                      describe(address).c_str());
     }

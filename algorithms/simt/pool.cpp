@@ -3,12 +3,11 @@
 #include <pthread.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
+#include <semaphore>
 #include <thread>
 #include <vector>
 
@@ -23,10 +22,14 @@ constexpr std::size_t signal_stack_bytes = 64 << 10;
 
 using Job = std::function<void(unsigned rank, Worker&)>;
 
+// Semaphores, because they are invisible to ThreadSanitizer: a mutex would order workers of one
+// launch among each other, and so hide races between blocks. The edges that are real, from the host
+// to a worker and back, are stated.
 struct Member {
   Worker worker;
-  std::condition_variable start;
-  const Job* job = nullptr;  // what to do; null: wait
+  std::binary_semaphore start{0};
+  const Job* job = nullptr;  // null: end the thread
+  char started = 0, ended = 0;
   std::uint64_t seen_switches = 0;
   std::thread thread;
 };
@@ -34,10 +37,9 @@ struct Member {
 class Pool {
  public:
   ~Pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      quit_ = true;
-      for (auto& member : members_) member->start.notify_one();
+    for (auto& member : members_) {
+      member->job = nullptr;
+      member->start.release();
     }
     for (auto& member : members_) member->thread.join();
   }
@@ -53,18 +55,21 @@ class Pool {
 
   void run(unsigned count, const Job& job) {
     worker(count - 1);
-    std::unique_lock lock(mutex_);
-    running_ = count;
     for (unsigned i = 0; i < count; ++i) {
-      members_[i]->job = &job;
-      members_[i]->start.notify_one();
+      Member& member = *members_[i];
+      member.job = &job;
+      happens_before(&member.started);
+      member.start.release();
     }
     unsigned silent_periods = 0;
     const auto period = std::chrono::milliseconds(options().watchdog_ms);
-    while (!done_.wait_for(lock, period, [&] { return !running_; })) {
-      silent_periods = has_switched(count) ? 0 : silent_periods + 1;
-      if (silent_periods) report_hang(count, silent_periods);
+    for (unsigned i = 0; i < count; ++i) {
+      while (!done_.try_acquire_for(period)) {
+        silent_periods = has_switched(count) ? 0 : silent_periods + 1;
+        if (silent_periods) report_hang(count, silent_periods);
+      }
     }
+    for (unsigned i = 0; i < count; ++i) happens_after(&members_[i]->ended);
   }
 
  private:
@@ -74,16 +79,13 @@ class Pool {
     const auto signal_stack = std::make_unique<unsigned char[]>(signal_stack_bytes);
     const stack_t alternative{signal_stack.get(), 0, signal_stack_bytes};
     if (!under_asan) sigaltstack(&alternative, nullptr);
-    std::unique_lock lock(mutex_);
     for (;;) {
-      member.start.wait(lock, [&] { return quit_ || member.job; });
-      if (quit_) return;
-      const Job& job = *member.job;
-      lock.unlock();
-      job(rank, member.worker);
-      lock.lock();
-      member.job = nullptr;
-      if (!--running_) done_.notify_one();
+      member.start.acquire();
+      happens_after(&member.started);
+      if (!member.job) return;
+      (*member.job)(rank, member.worker);
+      happens_before(&member.ended);
+      done_.release();
     }
   }
 
@@ -118,10 +120,7 @@ class Pool {
     std::_Exit(25);
   }
 
-  std::mutex mutex_;
-  std::condition_variable done_;
-  unsigned running_ = 0;
-  bool quit_ = false;
+  std::counting_semaphore<> done_{0};
   std::vector<std::unique_ptr<Member>> members_;
 };
 

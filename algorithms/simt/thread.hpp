@@ -55,7 +55,7 @@ inline unsigned lane() {
 }
 
 /// Lets other threads run: what a polling loop must call, in every round.
-void yield();
+void yield(SIMT_SITE);
 
 /// Under SIMT_SEED lets the scheduler choose again; called wherever other threads could notice.
 void reschedule();

@@ -136,13 +136,14 @@ void Worker::suspend() {
   if (to != self) switch_to(to);
 }
 
-void yield() {
+void yield(const char* simt_file, int simt_line) {
   if (!self) {  // host code may use the same helpers
     sched_yield();
     return;
   }
   Worker& w = *worker;
   Thread& t = *self;
+  t.site = SIMT_HERE;
   w.block(t);
   Thread* to = w.next_in_turn(t);
   w.wake(t.warp, 1u << t.lane);
@@ -367,10 +368,10 @@ void Worker::watch_for_livelock(Thread& t) {
     if (now - w->last_poll > period / 2) return;  // it computes
   }
   fail(
-      "livelock: the thread has polled for %lld ms (last seen at %s:%d) and no barrier was passed "
+      "livelock: the thread has polled for %lld ms (at %s:%d) and no barrier was passed "
       "and no thread ended in "
       "any block that runs; SIMT_WATCHDOG_MS sets how long that may last",
-      static_cast<long long>(now - spinning_since), t.site.file ? t.site.file : "?", t.site.line);
+      static_cast<long long>(now - spinning_since), t.site.file, t.site.line);
 }
 
 }  // namespace simt

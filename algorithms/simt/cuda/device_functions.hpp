@@ -25,8 +25,8 @@ inline void __threadfence() {
 inline void __threadfence_system() {
   simt::fence();
 }
-inline void __nanosleep(unsigned) {
-  simt::yield();
+inline void __nanosleep(unsigned, SIMT_SITE) {
+  simt::yield(simt_file, simt_line);
 }
 [[noreturn]] inline void __trap(SIMT_SITE) {
   simt::fail("__trap() at %s:%d", simt_file, simt_line);
