@@ -22,8 +22,8 @@ class Silent : public benchmark::BenchmarkReporter {
 };
 
 void initialize(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), "warpath");
-  std::vector<char*> pointers;
+  static char program[] = "warpath";  // Google Benchmark keeps the pointer
+  std::vector<char*> pointers = {program};
   for (std::string& argument : arguments) pointers.push_back(argument.data());
   int count = static_cast<int>(pointers.size());
   benchmark::Initialize(&count, pointers.data());
