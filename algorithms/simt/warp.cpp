@@ -1,10 +1,120 @@
 #include "warp.hpp"
 
+#include <algorithm>
+#include <bit>
+#include <functional>
+
 #include "diagnostics.hpp"
 #include "sanitizer.hpp"
 #include "worker.hpp"
 
 namespace simt {
+namespace {
+
+template <class F>
+void for_each_lane(std::uint32_t lanes, F f) {
+  if (lanes == ~0u) {
+    for (unsigned i = 0; i < warp_size; ++i) f(i);
+  } else {
+    for (; lanes; lanes &= lanes - 1) f(unsigned(std::countr_zero(lanes)));
+  }
+}
+
+void give_all(Warp& w, std::uint32_t lanes, std::uint64_t value) {
+  for_each_lane(lanes, [&](unsigned i) { w.out[i] = value; });
+}
+
+std::uint32_t votes(const Warp& w, std::uint32_t lanes) {
+  std::uint32_t result = 0;
+  for_each_lane(lanes, [&](unsigned i) { result |= std::uint32_t(w.in[i] != 0) << i; });
+  return result;
+}
+
+void shuffle(Warp& w, std::uint32_t lanes) {
+  for_each_lane(lanes, [&](unsigned i) {
+    const int source = w.argument[i];
+    w.out[i] = lanes >> source & 1 ? w.in[source] : undefined_lane;
+  });
+}
+
+template <class T, class Operation>
+void reduce(Warp& w, std::uint32_t lanes, Operation operation) {
+  T result = from_bits<T>(w.in[std::countr_zero(lanes)]);
+  for_each_lane(lanes & (lanes - 1),
+                [&](unsigned i) { result = operation(result, from_bits<T>(w.in[i])); });
+  give_all(w, lanes, to_bits(result));
+}
+
+}  // namespace
+
+namespace combine {
+
+void sync(Warp&, std::uint32_t) {}
+void ballot(Warp& w, std::uint32_t lanes) {
+  give_all(w, lanes, votes(w, lanes));
+}
+void any(Warp& w, std::uint32_t lanes) {
+  give_all(w, lanes, votes(w, lanes) != 0);
+}
+void all(Warp& w, std::uint32_t lanes) {
+  give_all(w, lanes, votes(w, lanes) == lanes);
+}
+
+void match_any(Warp& w, std::uint32_t lanes) {
+  for_each_lane(lanes, [&](unsigned i) {
+    std::uint32_t same = 0;
+    for_each_lane(lanes, [&](unsigned j) { same |= std::uint32_t(w.in[j] == w.in[i]) << j; });
+    w.out[i] = same;
+  });
+}
+
+void match_all(Warp& w, std::uint32_t lanes) {
+  const std::uint64_t first = w.in[std::countr_zero(lanes)];
+  bool same = true;
+  for_each_lane(lanes, [&](unsigned i) { same &= w.in[i] == first; });
+  give_all(w, lanes, same ? lanes : 0);
+}
+
+void shuffle_index(Warp& w, std::uint32_t lanes) {
+  shuffle(w, lanes);
+}
+void shuffle_up(Warp& w, std::uint32_t lanes) {
+  shuffle(w, lanes);
+}
+void shuffle_down(Warp& w, std::uint32_t lanes) {
+  shuffle(w, lanes);
+}
+void shuffle_xor(Warp& w, std::uint32_t lanes) {
+  shuffle(w, lanes);
+}
+
+void add(Warp& w, std::uint32_t lanes) {
+  reduce<unsigned>(w, lanes, std::plus<>());
+}
+void bit_and(Warp& w, std::uint32_t lanes) {
+  reduce<unsigned>(w, lanes, std::bit_and<>());
+}
+void bit_or(Warp& w, std::uint32_t lanes) {
+  reduce<unsigned>(w, lanes, std::bit_or<>());
+}
+void bit_xor(Warp& w, std::uint32_t lanes) {
+  reduce<unsigned>(w, lanes, std::bit_xor<>());
+}
+
+void min_signed(Warp& w, std::uint32_t lanes) {
+  reduce<int>(w, lanes, [](int a, int b) { return std::min(a, b); });
+}
+void min_unsigned(Warp& w, std::uint32_t lanes) {
+  reduce<unsigned>(w, lanes, [](unsigned a, unsigned b) { return std::min(a, b); });
+}
+void max_signed(Warp& w, std::uint32_t lanes) {
+  reduce<int>(w, lanes, [](int a, int b) { return std::max(a, b); });
+}
+void max_unsigned(Warp& w, std::uint32_t lanes) {
+  reduce<unsigned>(w, lanes, [](unsigned a, unsigned b) { return std::max(a, b); });
+}
+
+}  // namespace combine
 
 std::uint32_t live_lanes() {
   return worker->warps[self->warp].live;

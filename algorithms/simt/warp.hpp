@@ -1,7 +1,6 @@
 // Warp collectives: everything that the lanes of a warp do together.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -38,77 +37,30 @@ T from_bits(std::uint64_t bits) {
   return value;
 }
 
-template <class F>
-void for_each_lane(std::uint32_t lanes, F f) {
-  if (lanes == ~0u) {
-    for (unsigned i = 0; i < warp_size; ++i) f(i);
-  } else {
-    for (; lanes; lanes &= lanes - 1) f(unsigned(std::countr_zero(lanes)));
-  }
-}
-
 // The operations. Each is a function of its own even where two would compute the same, because
-// lanes that meet in different operations are an error.
+// lanes that meet in different operations are an error. They work on the executor's books, so they
+// live in warp.cpp, where no sanitizer watches.
 namespace combine {
 
-inline void sync(Warp&, std::uint32_t) {}
-
-inline std::uint32_t votes(const Warp& w, std::uint32_t lanes) {
-  std::uint32_t result = 0;
-  for_each_lane(lanes, [&](unsigned i) { result |= std::uint32_t(w.in[i] != 0) << i; });
-  return result;
-}
-
-inline void give_all(Warp& w, std::uint32_t lanes, std::uint64_t value) {
-  for_each_lane(lanes, [&](unsigned i) { w.out[i] = value; });
-}
-
-inline void ballot(Warp& w, std::uint32_t lanes) {
-  give_all(w, lanes, votes(w, lanes));
-}
-inline void any(Warp& w, std::uint32_t lanes) {
-  give_all(w, lanes, votes(w, lanes) != 0);
-}
-inline void all(Warp& w, std::uint32_t lanes) {
-  give_all(w, lanes, votes(w, lanes) == lanes);
-}
-
-enum class Shuffle { index, up, down, exclusive_or };
-
-template <Shuffle>
-void shuffle(Warp& w, std::uint32_t lanes) {
-  for_each_lane(lanes, [&](unsigned i) {
-    const int source = w.argument[i];
-    w.out[i] = lanes >> source & 1 ? w.in[source] : undefined_lane;
-  });
-}
-
-inline void match_any(Warp& w, std::uint32_t lanes) {
-  for_each_lane(lanes, [&](unsigned i) {
-    std::uint32_t same = 0;
-    for_each_lane(lanes, [&](unsigned j) { same |= std::uint32_t(w.in[j] == w.in[i]) << j; });
-    w.out[i] = same;
-  });
-}
-
-inline void match_all(Warp& w, std::uint32_t lanes) {
-  const std::uint64_t first = w.in[std::countr_zero(lanes)];
-  bool same = true;
-  for_each_lane(lanes, [&](unsigned i) { same &= w.in[i] == first; });
-  give_all(w, lanes, same ? lanes : 0);
-}
-
-template <class T, class Operation>
-void reduce(Warp& w, std::uint32_t lanes) {
-  bool first = true;
-  T result{};
-  for_each_lane(lanes, [&](unsigned i) {
-    const T value = from_bits<T>(w.in[i]);
-    result = first ? value : Operation{}(result, value);
-    first = false;
-  });
-  give_all(w, lanes, to_bits(result));
-}
+void sync(Warp&, std::uint32_t lanes);
+void ballot(Warp&, std::uint32_t lanes);
+void any(Warp&, std::uint32_t lanes);
+void all(Warp&, std::uint32_t lanes);
+void match_any(Warp&, std::uint32_t lanes);
+void match_all(Warp&, std::uint32_t lanes);
+void shuffle_index(Warp&,
+                   std::uint32_t lanes);  // these four read from the lane that `argument` names
+void shuffle_up(Warp&, std::uint32_t lanes);
+void shuffle_down(Warp&, std::uint32_t lanes);
+void shuffle_xor(Warp&, std::uint32_t lanes);
+void add(Warp&, std::uint32_t lanes);  // wraps, and so serves signed values, too
+void min_signed(Warp&, std::uint32_t lanes);
+void min_unsigned(Warp&, std::uint32_t lanes);
+void max_signed(Warp&, std::uint32_t lanes);
+void max_unsigned(Warp&, std::uint32_t lanes);
+void bit_and(Warp&, std::uint32_t lanes);
+void bit_or(Warp&, std::uint32_t lanes);
+void bit_xor(Warp&, std::uint32_t lanes);
 
 }  // namespace combine
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <utility>
 
 #include "diagnostics.hpp"
 #include "gang.hpp"
@@ -71,6 +72,8 @@ void Worker::arrived() {
       worker->own_stack_bytes = bytes;
     }
   })
+  // Only now does nobody stand on the stack of the thread that has ended.
+  if (worker->ended_stack) worker->stacks.give(std::exchange(worker->ended_stack, nullptr));
 }
 
 // to: a thread, or null for the worker's own stack. ended: nobody will come back to the running
@@ -206,7 +209,7 @@ void Worker::fiber_main() {
       threadIdx = next->index;
       continue;
     }
-    w.stacks.give(me.stack);
+    w.ended_stack = me.stack;
     w.switch_to(next, true);
   }
 }
@@ -237,6 +240,7 @@ void Worker::set_up(std::uint64_t index) {
   thread_count = live = l.block.x * l.block.y * l.block.z;
   warp_count = (thread_count + warp_size - 1) / warp_size;
   self = nullptr;
+  ended_stack = nullptr;
   random_schedule = o.seed != 0;
   rng = (index + 1) * 0x9E3779B97F4A7C15ull ^ o.seed * 0xD1B54A32D192ED03ull;
   if (!rng) rng = 1;
@@ -264,15 +268,26 @@ void Worker::set_up(std::uint64_t index) {
   }
 }
 
+// After a failure the fibers that were still running are given up where they stand.
 void Worker::tear_down() {
   if (!live) return;
-  // Failed: the fibers that were still running are given up where they stand.
   stacks.reset();
   SIMT_IF_TSAN(for (Thread& t
                     : threads) {
     if (t.tsan_fiber) __tsan_destroy_fiber(t.tsan_fiber);
     t.tsan_fiber = nullptr;
   })
+}
+
+// What follows the block comes after all that its threads have done, also those that a failure has
+// stopped.
+void Worker::order_after_all_threads() {
+  SIMT_IF_TSAN(for (unsigned i = 0; live && i < thread_count; ++i) {
+    __tsan_switch_to_fiber(threads[i].tsan_fiber, __tsan_switch_to_fiber_no_sync);
+    happens_before(&thread_ended);
+    __tsan_switch_to_fiber(own_tsan_fiber, __tsan_switch_to_fiber_no_sync);
+  })
+  happens_after(&thread_ended);
 }
 
 // What can only be seen when the block has run.
@@ -310,7 +325,7 @@ void Worker::run_block(Grid& g, std::uint64_t index, Gang* gang_, unsigned rank_
     if (gang) gang->enter(rank, dynamic_smem, thread_local_anchor());
     happens_before(&block_started);
     switch_to(next_to_run());  // returns when the block has ended, or failed
-    happens_after(&thread_ended);
+    order_after_all_threads();
     check_at_end(arena);
     if (gang) {
       arena.expire();

@@ -119,8 +119,9 @@ struct Worker {
 
   // ---- the OS thread
   Stacks stacks;
-  Context own_context = nullptr;   // the worker's own stack, while a fiber runs
-  Context dead_context = nullptr;  // where a fiber that has ended is saved, for nobody
+  unsigned char* ended_stack = nullptr;  // of the thread that has just ended
+  Context own_context = nullptr;         // the worker's own stack, while a fiber runs
+  Context dead_context = nullptr;        // where a fiber that has ended is saved, for nobody
   void* own_fake_stack = nullptr;
   const void* own_stack = nullptr;
   std::size_t own_stack_bytes = 0;
@@ -135,6 +136,7 @@ struct Worker {
  private:
   void set_up(std::uint64_t block);
   void check_at_end(const DynamicArena& arena);
+  void order_after_all_threads();
   void tear_down();
   void describe_deadlock();
   static void fiber_main();

@@ -53,60 +53,28 @@ unsigned __match_all_sync(unsigned mask, T value, int* predicate, SIMT_SITE) {
   return lanes;
 }
 
-namespace simt::combine {
-struct Add {
-  // Sums wrap, signed ones too.
-  template <class T>
-  T operator()(T a, T b) const {
-    return T(std::make_unsigned_t<T>(a) + std::make_unsigned_t<T>(b));
+#define SIMT_REDUCE(name, T, operation)                                                   \
+  inline T __reduce_##name##_sync(unsigned mask, T value, SIMT_SITE) {                    \
+    return simt::from_bits<T>(simt::warp_collective(mask, simt::combine::operation,       \
+                                                    simt::to_bits(value), 0, SIMT_HERE)); \
   }
-};
-struct Least {
-  template <class T>
-  T operator()(T a, T b) const {
-    return b < a ? b : a;
-  }
-};
-struct Greatest {
-  template <class T>
-  T operator()(T a, T b) const {
-    return a < b ? b : a;
-  }
-};
-struct And {
-  unsigned operator()(unsigned a, unsigned b) const { return a & b; }
-};
-struct Or {
-  unsigned operator()(unsigned a, unsigned b) const { return a | b; }
-};
-struct ExclusiveOr {
-  unsigned operator()(unsigned a, unsigned b) const { return a ^ b; }
-};
-}  // namespace simt::combine
-
-#define SIMT_REDUCE(name, T, Operation)                                                 \
-  inline T __reduce_##name##_sync(unsigned mask, T value, SIMT_SITE) {                  \
-    return simt::from_bits<T>(                                                          \
-        simt::warp_collective(mask, simt::combine::reduce<T, simt::combine::Operation>, \
-                              simt::to_bits(value), 0, SIMT_HERE));                     \
-  }
-SIMT_REDUCE(add, unsigned, Add)
-SIMT_REDUCE(add, int, Add)
-SIMT_REDUCE(min, unsigned, Least)
-SIMT_REDUCE(min, int, Least)
-SIMT_REDUCE(max, unsigned, Greatest)
-SIMT_REDUCE(max, int, Greatest)
-SIMT_REDUCE(and, unsigned, And)
-SIMT_REDUCE(or, unsigned, Or)
-SIMT_REDUCE(xor, unsigned, ExclusiveOr)
+SIMT_REDUCE(add, unsigned, add)
+SIMT_REDUCE(add, int, add)
+SIMT_REDUCE(min, unsigned, min_unsigned)
+SIMT_REDUCE(min, int, min_signed)
+SIMT_REDUCE(max, unsigned, max_unsigned)
+SIMT_REDUCE(max, int, max_signed)
+SIMT_REDUCE(and, unsigned, bit_and)
+SIMT_REDUCE(or, unsigned, bit_or)
+SIMT_REDUCE(xor, unsigned, bit_xor)
 #undef SIMT_REDUCE
 
 // ---------------------------------------------------------------- shuffles
 namespace simt {
 
-template <combine::Shuffle kind, class T>
-T shuffle(unsigned mask, T value, int source, Site site) {
-  return from_bits<T>(warp_collective(mask, combine::shuffle<kind>, to_bits(value), source, site));
+template <class T>
+T shuffle(unsigned mask, Warp::Combine kind, T value, int source, Site site) {
+  return from_bits<T>(warp_collective(mask, kind, to_bits(value), source, site));
 }
 
 inline void check_width(int width, Site site) {
@@ -123,24 +91,24 @@ template <class T>
 T __shfl_sync(unsigned mask, T value, int source_lane, int width = 32, SIMT_SITE) {
   simt::check_width(width, SIMT_HERE);
   const int first = int(simt::lane()) & -width;
-  return simt::shuffle<simt::combine::Shuffle::index>(
-      mask, value, first | (source_lane & (width - 1)), SIMT_HERE);
+  return simt::shuffle(mask, simt::combine::shuffle_index, value,
+                       first | (source_lane & (width - 1)), SIMT_HERE);
 }
 template <class T>
 T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32, SIMT_SITE) {
   simt::check_width(width, SIMT_HERE);
   const int lane = int(simt::lane()), first = lane & -width;
   const bool inside = delta <= unsigned(lane - first);
-  return simt::shuffle<simt::combine::Shuffle::up>(mask, value, inside ? lane - int(delta) : lane,
-                                                   SIMT_HERE);
+  return simt::shuffle(mask, simt::combine::shuffle_up, value, inside ? lane - int(delta) : lane,
+                       SIMT_HERE);
 }
 template <class T>
 T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32, SIMT_SITE) {
   simt::check_width(width, SIMT_HERE);
   const int lane = int(simt::lane()), last = (lane & -width) + width - 1;
   const bool inside = delta <= unsigned(last - lane);
-  return simt::shuffle<simt::combine::Shuffle::down>(mask, value, inside ? lane + int(delta) : lane,
-                                                     SIMT_HERE);
+  return simt::shuffle(mask, simt::combine::shuffle_down, value, inside ? lane + int(delta) : lane,
+                       SIMT_HERE);
 }
 // Unlike the others it may read from earlier segments: only what lies beyond the own one is cut
 // off.
@@ -149,6 +117,6 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, SIMT_SI
   simt::check_width(width, SIMT_HERE);
   const int lane = int(simt::lane()), last = (lane & -width) + width - 1;
   const int source = lane ^ (lane_mask & 31);
-  return simt::shuffle<simt::combine::Shuffle::exclusive_or>(
-      mask, value, source > last ? lane : source, SIMT_HERE);
+  return simt::shuffle(mask, simt::combine::shuffle_xor, value, source > last ? lane : source,
+                       SIMT_HERE);
 }
