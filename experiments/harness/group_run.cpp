@@ -27,7 +27,7 @@ class Stopwatch {
 
 }  // namespace
 
-GroupRun::GroupRun(std::vector<const Point*> points, const Measure& measure, bool timed,
+GroupRun::GroupRun(const std::vector<const Point*>& points, const Measure& measure, bool timed,
                    GpuClock& clock, std::uint64_t seed, Finished finished)
     : measure_(measure),
       timed_(timed),

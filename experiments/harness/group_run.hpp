@@ -38,8 +38,8 @@ class GroupRun {
 
   /// `points` share technique and problem, and outlive the run. Without `timed` they are only
   /// verified.
-  GroupRun(std::vector<const Point*> points, const Measure& measure, bool timed, GpuClock& clock,
-           std::uint64_t seed, Finished finished);
+  GroupRun(const std::vector<const Point*>& points, const Measure& measure, bool timed,
+           GpuClock& clock, std::uint64_t seed, Finished finished);
 
   /// Returns early when interrupted(); points without a result by then are not reported. Throws
   /// nothing that one point did wrong: that is in its result.

@@ -15,9 +15,11 @@ std::vector<Experiment> read_experiments(const RunOptions& options,
   for (const std::string& file : options.configs) {
     Experiment experiment{read_config(file, techniques), {}};
     const Technique& technique = *experiment.config.technique;
-    const std::string name = technique.name + "/" + experiment.config.experiment;
+    std::string name = technique.name;
+    name += "/" + experiment.config.experiment;
     if (!names.insert(name).second) {
-      throw UserError(file + ": another configuration of this run is the experiment " + name +
+      throw UserError(std::string(file) + ": another configuration of this run is the experiment " +
+                      name +
                       ", too; their results would overwrite each other. Run them one by one");
     }
     std::vector<Values> overrides;

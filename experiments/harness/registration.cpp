@@ -40,7 +40,8 @@ void report(benchmark::State& state, const Json& row) {
     state.SkipWithError(why.c_str());
     return;
   }
-  for (auto _ : state) state.SetIterationTime(row.at("time_ms").at("median").get<double>() / 1000);
+  while (state.KeepRunning())
+    state.SetIterationTime(row.at("time_ms").at("median").get<double>() / 1000);
   for (const char* rate : {"items_per_s", "gb_per_s", "percent_of_peak"}) {
     if (row.at(rate).is_number()) state.counters[rate] = row.at(rate).get<double>();
   }

@@ -32,9 +32,9 @@ std::vector<Value> arithmetic(double first, double last, double step, const Node
   const double count = std::floor((last - first) / step + 1e-9) + 1;
   check_count(count, node);
   std::vector<Value> values;
-  for (double i = 0; i < count; ++i) {
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i) {
     // Rounded to 12 digits, so that 3 * 0.1 is 0.3 in names and tables.
-    const double exact = first + i * step;
+    const double exact = first + static_cast<double>(i) * step;
     const double scale = std::pow(10.0, 12 - std::ceil(std::log10(std::max(std::abs(exact), 1.0))));
     values.push_back(read_value(
         Node(node.file(), node.path(), number(std::round(exact * scale) / scale)), parameter));
@@ -48,10 +48,14 @@ std::vector<Value> geometric(double first, double last, double factor, const Nod
   if (!(factor > 1) || !(first > 0)) {
     node.fail("a range with a factor needs a first value above 0 and a factor above 1");
   }
-  check_count(std::log(last / first) / std::log(factor) + 1, node);
+  if (last < first) return {};
+  const double count = std::floor(std::log(last / first) / std::log(factor) + 1e-9) + 1;
+  check_count(count, node);
   std::vector<Value> values;
-  for (double value = first; value <= last * (1 + 1e-12); value *= factor) {
+  double value = first;
+  for (std::int64_t i = 0; i < static_cast<std::int64_t>(count); ++i) {
     values.push_back(read_value(Node(node.file(), node.path(), number(value)), parameter));
+    value *= factor;
   }
   return values;
 }
@@ -82,11 +86,11 @@ std::optional<double> parse_number(std::string_view text) {
     return value;
   };
   const std::size_t power = text.find('^');
-  if (power == std::string_view::npos) return plain(text);
   const auto base = plain(text.substr(0, power));
-  const auto exponent = plain(text.substr(power + 1));
+  const auto exponent = power == std::string_view::npos ? 1 : plain(text.substr(power + 1));
   if (!base || !exponent) return std::nullopt;
-  return std::pow(*base, *exponent);
+  const double value = std::pow(*base, *exponent);
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {

@@ -1,5 +1,6 @@
 #include "harness/verdict.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -132,16 +133,16 @@ class Judge {
       verdict["verdict"] = wrong_answer ? "DIFFERS" : "NOT TESTABLE HERE";
       return;
     }
-    const std::pair<double, Parameters>* worst = nullptr;
-    for (const auto& [key, value] : best) {
-      if (worst == nullptr || better(expected, worst->first, value.first)) worst = &value;
-    }
-    verdict["measured"] = worst->first;
-    verdict["at"] = to_json(worst->second);
-    const bool holds_up = !wrong_answer &&
-                          (!expected.at_least || worst->first >= *expected.at_least) &&
-                          (!expected.at_most || worst->first <= *expected.at_most);
-    verdict["verdict"] = holds_up ? "REPRODUCED" : "DIFFERS";
+    const auto [lowest, highest] = std::minmax_element(
+        best.begin(), best.end(),
+        [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+    const bool too_low = expected.at_least && lowest->second.first < *expected.at_least;
+    const bool too_high = expected.at_most && highest->second.first > *expected.at_most;
+    const bool low_decides = too_low || (expected.at_least && !too_high);
+    const auto& [measured, at] = low_decides ? lowest->second : highest->second;
+    verdict["measured"] = measured;
+    verdict["at"] = to_json(at);
+    verdict["verdict"] = wrong_answer || too_low || too_high ? "DIFFERS" : "REPRODUCED";
   }
 
   const Technique& technique_;

@@ -219,6 +219,8 @@ TEST(OverrideTest, NamesWhatIsWrong) {
   EXPECT_THAT(error("m=1"),
               AllOf(HasSubstr("--set: m: unknown parameter \"m\""), HasSubstr("\"n\"?")));
   EXPECT_THAT(error("n=x"), HasSubstr("--set: n: got \"x\", expected a number or a range"));
+  EXPECT_THAT(error("n=inf"), HasSubstr("got \"inf\", expected a number"));
+  EXPECT_THAT(error("n=2^99999"), HasSubstr("got \"2^99999\", expected a number"));
   EXPECT_THAT(error("n="), HasSubstr("--set: n: got \"\", expected a number"));
   EXPECT_THAT(error("n=1:2"), HasSubstr("expected a range like"));
   EXPECT_THAT(error("n=1:2:/2"), HasSubstr("expected a range like"));

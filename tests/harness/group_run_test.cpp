@@ -39,6 +39,7 @@ class GroupRunTest : public testing::Test {
       points.push_back(point);
     }
     std::vector<const Point*> pointers;
+    pointers.reserve(points.size());
     for (const Point& point : points) pointers.push_back(&point);
     std::map<std::string, PointResult> results;
     GroupRun group(pointers, measure_, timed, clock_, 1,

@@ -35,6 +35,7 @@ class ProgramTest : public testing::Test {
         arguments.begin(),
         std::filesystem::read_symlink("/proc/self/exe").replace_filename("warpath_fake_program"));
     std::vector<char*> pointers;
+    pointers.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
     const std::string out = folder_ / ("out.txt" + tag);

@@ -46,6 +46,7 @@ class SweepTest : public testing::Test {
                           sweep + "}"),
         techniques());
     std::vector<Values> overrides;
+    overrides.reserve(sets.size());
     for (const std::string& set : sets) overrides.push_back(read_override(set, techniques()[0]));
     return expand(config, profile, overrides);
   }

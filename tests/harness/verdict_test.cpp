@@ -10,7 +10,6 @@
 namespace warpath::harness {
 namespace {
 
-using testing::AllOf;
 using testing::HasSubstr;
 
 class VerdictTest : public testing::Test {
@@ -122,6 +121,12 @@ TEST_F(VerdictTest, KnowsEveryMetric) {
       R"("metric": "ratio", "baseline": {"variant": "library"}, "at_least": 0.4, "at_most": 0.6)");
   EXPECT_DOUBLE_EQ(ratio.at("measured"), 0.5);
   EXPECT_EQ(ratio.at("verdict"), "REPRODUCED");
+  for (const std::string bounds :
+       {R"("at_least": 0.4, "at_most": 0.45)", R"("at_least": 0.55, "at_most": 0.6)"}) {
+    const Json outside =
+        measured(R"("metric": "ratio", "baseline": {"variant": "library"}, )" + bounds);
+    EXPECT_EQ(outside.at("verdict"), "DIFFERS");
+  }
 }
 
 TEST_F(VerdictTest, BaselineMayDifferInAParameter) {
