@@ -18,6 +18,13 @@
 #include "sanitizer.hpp"
 #include "worker.hpp"
 
+#ifdef SIMT_TSAN
+// The handler of faults allocates; it only ever runs in place of the code that has failed.
+extern "C" const char* __tsan_default_options() {
+  return "report_signal_unsafe=0";
+}
+#endif
+
 namespace simt {
 namespace {
 
@@ -26,6 +33,7 @@ constexpr unsigned char zone_fill = 0xFD;
 constexpr std::size_t alignment = 256;  // what cudaMalloc promises
 constexpr std::size_t zone_bytes = 256;
 constexpr std::size_t page_bytes = 4096;
+constexpr std::size_t remembered = 64;  // freed allocations
 constexpr int leak_exit_code = 23, fault_exit_code = 24;
 
 // Where bytes beside an allocation are watched: AddressSanitizer does it itself, guard mode by
@@ -272,7 +280,9 @@ std::string release(void* pointer, MemoryKind kind) {
   const std::string overrun = find_overrun();
   const Allocation a = found->second;
   if (is_mapped(a)) {
-    munmap(a.mapping, a.mapping_bytes);
+    // Its addresses stay closed for a while, or something else could be found there.
+    madvise(a.mapping, a.mapping_bytes, MADV_DONTNEED);
+    mprotect(a.mapping, a.mapping_bytes, PROT_NONE);
   } else {
     SIMT_IF_ASAN(__asan_unpoison_memory_region(pointer, a.bytes);)
     std::free(a.mapping);
@@ -280,7 +290,11 @@ std::string release(void* pointer, MemoryKind kind) {
   if (kind == MemoryKind::device) h.bytes[a.device] -= a.bytes;
   h.live.erase(found);
   h.freed.push_front(a);
-  if (h.freed.size() > 64) h.freed.pop_back();
+  if (h.freed.size() > remembered) {
+    const Allocation& oldest = h.freed.back();
+    if (is_mapped(oldest)) munmap(oldest.mapping, oldest.mapping_bytes);
+    h.freed.pop_back();
+  }
   return overrun;
 }
 

@@ -267,6 +267,23 @@ TEST_P(OptionalDetector, IsNeeded) {
   EXPECT_EQ(run(GetParam().bug, "").status, 0) << "the table should say: always";
 }
 
+// ---------------------------------------------------------------- the process
+
+TEST(Process, EndsWithTheLeaksExitCode) {
+  EXPECT_EQ(run("leak", "").status, 23);
+}
+
+TEST(Process, RefusesAnOptionThatIsNoNumber) {
+  const Finished found = run("leak", "SIMT_SEED=three");
+  EXPECT_EQ(found.status, 2);
+  EXPECT_THAT(found.output, HasSubstr("SIMT_SEED=three: expected a number"));
+}
+
+TEST(Process, RefusesAnOptionOutOfRange) {
+  EXPECT_EQ(run("leak", "SIMT_DEVICES=17").status, 2);
+  EXPECT_EQ(run("leak", "SIMT_WORKERS=-1").status, 2);
+}
+
 std::string name_of(const testing::TestParamInfo<Row>& info) {
   static const char* const by[] = {"always", "seed", "lazy", "guard", "asan", "ubsan", "tsan"};
   return std::string(info.param.bug) + "_by_" + by[int(info.param.by)];

@@ -1,6 +1,10 @@
 // The runtime API: devices, memory, streams, events, errors.
+#include <unistd.h>
+
+#include <atomic>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "launch.hpp"
 
@@ -404,6 +408,43 @@ TEST(Failures, ManyInOneProcess) {
   run(1, 32, set_kernel, out.data(), 4);
   EXPECT_THAT(out.host(), testing::Each(4));
 }
+
+// Launches of several host threads take turns.
+TEST(HostThreads, MayLaunchAtTheSameTime) {
+  std::vector<std::thread> hosts;
+  std::atomic<int> right{0};
+  for (int h = 0; h < 4; ++h)
+    hosts.emplace_back([&, h] {
+      cudaStream_t stream;
+      EXPECT_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+      int *out = nullptr, last = 0;
+      EXPECT_CUDA(cudaMalloc(&out, 128));
+      const auto config = shape(1, 32, 0, stream);
+      for (int i = 0; i < 20; ++i) {
+        EXPECT_CUDA(cudaLaunchKernelEx(&config, set_kernel, out, h * 100 + i));
+        EXPECT_CUDA(cudaMemcpyAsync(&last, out + 31, 4, cudaMemcpyDeviceToHost, stream));
+        EXPECT_CUDA(cudaStreamSynchronize(stream));
+        right += last == h * 100 + i;
+      }
+      EXPECT_CUDA(cudaFree(out));
+      EXPECT_CUDA(cudaStreamDestroy(stream));
+    });
+  for (std::thread& host : hosts) host.join();
+  EXPECT_EQ(right, 80);
+}
+
+#ifndef SIMT_TSAN  // which refuses threads after a fork
+TEST(HostProcesses, HaveWorkersAfterAFork) {
+  run(4, 32, nothing_kernel);
+  const auto in_child = [] {
+    Array<int> out(32);
+    run(4, 32, nothing_kernel);
+    run(1, 32, set_kernel, out.data(), 7);
+    _exit(out.host()[31]);
+  };
+  EXPECT_EXIT(in_child(), testing::ExitedWithCode(7), "");
+}
+#endif
 
 TEST(Errors, HaveNamesAndTexts) {
   EXPECT_STREQ(cudaGetErrorName(cudaErrorLaunchFailure), "cudaErrorLaunchFailure");
