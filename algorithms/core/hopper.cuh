@@ -1,0 +1,145 @@
+// The Hopper fence: the only inline PTX of the house. Each function has an emulated twin of the
+// same contract, so that a path that uses it is tested without a GPU. On a device older than sm_90
+// they trap: the host chooses another path there.
+//
+// Bulk copies move a multiple of 16 bytes between global and shared memory, both ends aligned to 16
+// bytes, without the threads: one thread starts them. A load completes on a transaction barrier; a
+// store is tracked by the thread that started it. Source: PTX ISA 8.0, cp.async.bulk and mbarrier.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace warpath::hopper {
+
+/// Bulk copies have this granularity, in bytes.
+inline constexpr int bulk_bytes = 16;
+
+/// In shared memory. A phase completes once all announced arrivals and all announced bytes have
+/// come; then the next begins.
+#ifdef SIMT_EMULATION
+using TransactionBarrier = simt::TxBarrier;
+#else
+struct alignas(8) TransactionBarrier {
+  std::uint64_t word;
+};
+#endif
+
+#if !defined(SIMT_EMULATION) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#define WARPATH_PTX(...) asm volatile(__VA_ARGS__)
+#else
+#define WARPATH_PTX(...) __trap()
+#endif
+
+__device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+/// One thread; __syncthreads must follow before anybody uses the barrier.
+__device__ __forceinline__ void init(TransactionBarrier& barrier, unsigned arrivals) {
+#ifdef SIMT_EMULATION
+  simt::tx_init(&barrier, arrivals);
+#else
+  WARPATH_PTX("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)),
+              "r"(arrivals)
+              : "memory");
+  WARPATH_PTX("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+/// Arrives: what this thread did before is visible to whoever waits for the phase.
+__device__ __forceinline__ void arrive(TransactionBarrier& barrier) {
+#ifdef SIMT_EMULATION
+  simt::tx_arrive(&barrier, 0);
+#else
+  WARPATH_PTX("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier))
+              : "memory");
+#endif
+}
+
+/// Arrives, and announces `bytes` that bulk loads will bring in this phase.
+__device__ __forceinline__ void arrive_expect(TransactionBarrier& barrier, unsigned bytes) {
+#ifdef SIMT_EMULATION
+  simt::tx_arrive(&barrier, bytes);
+#else
+  WARPATH_PTX(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(&barrier)),
+      "r"(bytes)
+      : "memory");
+#endif
+}
+
+/// Waits until the phase of this parity (0 first, then 1, 0, ...) has completed; what was loaded is
+/// then visible.
+__device__ __forceinline__ void wait(TransactionBarrier& barrier, unsigned parity) {
+#ifdef SIMT_EMULATION
+  simt::tx_wait(&barrier, parity);
+#else
+  WARPATH_PTX(
+      "{\n.reg .pred complete;\n"
+      "again:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 complete, [%0], %1;\n"
+      "@!complete bra again;\n}" ::"r"(shared_address(&barrier)),
+      "r"(parity)
+      : "memory");
+#endif
+}
+
+/// Starts a copy of global memory into shared memory, which completes on `barrier`.
+__device__ __forceinline__ void bulk_load(void* shared, const void* global, unsigned bytes,
+                                          TransactionBarrier& barrier) {
+#ifdef SIMT_EMULATION
+  simt::tx_copy(&barrier, shared, global, bytes);
+#else
+  WARPATH_PTX(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(shared)),
+      "l"(global), "r"(bytes), "r"(shared_address(&barrier))
+      : "memory");
+#endif
+}
+
+/// Starts a copy of shared memory to global memory. Ordinary writes to the source need
+/// fence_for_bulk() in the writing threads and a block barrier before it.
+__device__ __forceinline__ void bulk_store(void* global, const void* shared, unsigned bytes) {
+#ifdef SIMT_EMULATION
+  simt::bulk_store(global, shared, bytes);
+#else
+  WARPATH_PTX("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
+              "r"(shared_address(shared)), "r"(bytes)
+              : "memory");
+#endif
+}
+
+/// Closes the group of bulk stores that this thread has started.
+__device__ __forceinline__ void bulk_store_commit() {
+#ifdef SIMT_EMULATION
+  simt::bulk_store_commit();
+#else
+  WARPATH_PTX("cp.async.bulk.commit_group;" ::: "memory");
+#endif
+}
+
+/// Waits until at most `Pending` of this thread's groups still read shared memory: the others'
+/// sources may be written again.
+template <unsigned Pending>
+__device__ __forceinline__ void bulk_store_wait_read() {
+#ifdef SIMT_EMULATION
+  simt::bulk_store_wait_read(Pending);
+#else
+  WARPATH_PTX("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
+#endif
+}
+
+/// Orders this thread's ordinary accesses to shared memory before bulk copies that start after the
+/// next block barrier.
+__device__ __forceinline__ void fence_for_bulk() {
+#ifndef SIMT_EMULATION
+  WARPATH_PTX("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+#undef WARPATH_PTX
+
+}  // namespace warpath::hopper

@@ -1,0 +1,180 @@
+// Single-pass prefix sums over tiles: ordered tickets and decoupled look-back.
+//
+// Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
+// NVIDIA 2016. A tile publishes its own sum as soon as it has it, and then finds the sum of all
+// tiles before it from what they have published. Tiles are taken in the order of their tickets and
+// wait only for earlier tickets, whose blocks already run: so every wait ends, whatever the
+// scheduling.
+//
+// Better than the paper, in two ways:
+// - A look is three coalesced loads, however far back it reaches; the paper's walk takes one round
+// trip for every 32 tiles. For
+//   this, tiles stand in rows of 32. A tile publishes its sum, and adds it to its row's; the last
+//   tile of a row, once it knows what comes before it, publishes the sum of everything up to its
+//   row's end: the next row's checkpoint. A look reads the tile's own row, the sums of the 32 rows
+//   before it and their checkpoints: a thousand tiles, more than a GPU has under way.
+// - No launch clears the words. There are two halves of them: a call works in one and clears the
+// other for the call after it;
+//   which half is whose, the ticket says. So a call is one kernel, in a replayed graph as well.
+//
+// A word carries flag and sum together, so one relaxed access is the whole message: there is
+// nothing else to order.
+#pragma once
+
+#include <cstdint>
+#include <cuda/atomic>
+
+#include "core/launch.cuh"
+#include "core/warp.cuh"
+
+namespace warpath {
+
+/// A tile's number, and which half of the status words the call uses.
+struct TileTicket {
+  std::int64_t tile = -1;  ///< -1: no more tiles
+  int half = 0;
+};
+
+/// The look-back state of one kernel call, in global memory; zero before the first call, and left
+/// ready for the next call by each call. A tile's sum is below 2^25, the sum of all of them below
+/// 2^63. Calls that share it must not overlap.
+class LookBack {
+ public:
+  /// Bytes of memory for calls of at most `tiles` tiles: 9 a tile, and 2 KiB.
+  static constexpr std::int64_t bytes(std::int64_t tiles) {
+    return header_bytes + 2 * half_bytes(rows(tiles));
+  }
+
+  LookBack() = default;
+  /// For a call of `tiles` tiles, with memory for `capacity` of them.
+  LookBack(unsigned char* memory, std::int64_t capacity, std::int64_t tiles)
+      : memory_(memory), row_capacity_(rows(capacity)), tiles_(tiles) {}
+
+  [[nodiscard]] __device__ std::int64_t tiles() const { return tiles_; }
+
+  /// Takes the next tile for this block. One full warp. Every block draws until it gets -1, and
+  /// then no more. The later a tile is drawn the better: from then on, all later tiles wait for its
+  /// sum.
+  [[nodiscard]] __device__ TileTicket draw() const {
+    std::uint64_t drawn = 0;
+    if (lane_index() == 0) drawn = Long(header()[0]).fetch_add(1, cuda::std::memory_order_relaxed);
+    drawn = __shfl_sync(full_warp, drawn, 0);
+    const int half = static_cast<int>(drawn >> 63);
+    const auto number = static_cast<std::int64_t>(drawn & ~published);
+    if (number < tiles_) return {number, half};
+    // The last of all draws opens the other half to the next call: nobody draws any more in this
+    // one.
+    if (number == tiles_ + gridDim.x - 1 && lane_index() == 0) {
+      Long(header()[0]).store(half == 0 ? published : 0, cuda::std::memory_order_relaxed);
+    }
+    return {-1, half};
+  }
+
+  /// Clears a tile's share of what the call before left behind. One full warp, once for each tile
+  /// that is drawn.
+  __device__ void clear(TileTicket ticket) const {
+    const int other = 1 - ticket.half;
+    const auto used = static_cast<std::int64_t>(header()[1 + other]);
+    if (used <= tiles_) {  // the usual case: a row for each of the first tiles
+      if (ticket.tile < used) clear_row(other, ticket.tile);
+    } else {
+      const std::int64_t share = (used + tiles_ - 1) / tiles_;
+      const std::int64_t end = min((ticket.tile + 1) * share, used);
+      for (std::int64_t row = ticket.tile * share; row < end; ++row) clear_row(other, row);
+    }
+    if (ticket.tile == 0 && lane_index() == 0) {
+      header()[1 + ticket.half] = static_cast<std::uint64_t>(rows(tiles_));
+    }
+  }
+
+  /// Publishes the tile's own sum. One thread.
+  __device__ void publish(TileTicket ticket, unsigned sum) const {
+    Word(sums(ticket.half)[ticket.tile])
+        .store(sum_published | sum, cuda::std::memory_order_relaxed);
+    Long(row_sums(ticket.half)[ticket.tile / warp_threads])
+        .fetch_add(one_tile | sum, cuda::std::memory_order_relaxed);
+  }
+
+  /// The sum of all tiles before this one, in every lane. One full warp; `own_sum` is what the tile
+  /// publishes.
+  [[nodiscard]] __device__ std::uint64_t sum_before(TileTicket ticket, unsigned own_sum) const {
+    const std::int64_t row = ticket.tile / warp_threads;
+    const int place_in_row = static_cast<int>(ticket.tile % warp_threads);
+    const bool is_before = lane_index() < place_in_row;
+    const bool is_start = row == lane_index();  // nothing comes before the first row
+    std::uint64_t before = 0;
+    wait_until([&] {
+      // Lane i looks at tile i of the own row, at the row i + 1 rows up, and at what comes before
+      // the row i rows up.
+      const std::uint32_t in_row = read(sums(ticket.half) + row * warp_threads + lane_index());
+      const std::uint64_t row_sum = read(row_sums(ticket.half) + row - 1 - lane_index());
+      const std::uint64_t checkpoint =
+          is_start ? published : read(checkpoints(ticket.half) + row - lane_index());
+      // The nearest checkpoint ends the look; every row after it must be complete.
+      const unsigned known = __ballot_sync(full_warp, checkpoint != 0);
+      if (known == 0) return false;
+      const int rows_up = __ffs(static_cast<int>(known)) - 1;
+      const bool is_row_counted = lane_index() < rows_up;
+      const bool is_missing =
+          (is_before && in_row == 0) || (is_row_counted && row_sum / one_tile != warp_threads);
+      if (__any_sync(full_warp, is_missing)) return false;
+      const unsigned sum = (is_before ? in_row & ~sum_published : 0) +
+                           (is_row_counted ? static_cast<unsigned>(row_sum % one_tile) : 0);
+      before = __shfl_sync(full_warp, checkpoint & ~published, rows_up) + warp_sum(sum);
+      return true;
+    });
+    if (place_in_row == warp_threads - 1 && lane_index() == 0) {
+      Long(checkpoints(ticket.half)[row + 1])
+          .store(published | (before + own_sum), cuda::std::memory_order_relaxed);
+    }
+    return before;
+  }
+
+ private:
+  using Long = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_device>;
+  using Word = cuda::atomic_ref<std::uint32_t, cuda::thread_scope_device>;
+  static constexpr std::uint64_t published = 1ull << 63;
+  static constexpr std::uint32_t sum_published = 1u << 31;
+  static constexpr std::uint64_t one_tile =
+      1ull << 32;  // a row's word: how many tiles, above the sum of them
+  static constexpr std::int64_t window_rows = warp_threads;
+  // The ticket, whose top bit is the half, and for each half the rows of its last call.
+  static constexpr std::int64_t header_bytes = 256;
+
+  // Rows of a call: one more than it fills has a checkpoint.
+  static constexpr std::int64_t rows(std::int64_t tiles) { return tiles / warp_threads + 1; }
+  // A half: checkpoints, row sums and sums. Before the first two lies a window of rows that are
+  // never written, so that a look needs not ask where the first row is.
+  static constexpr std::int64_t half_bytes(std::int64_t rows) {
+    return 2 * (rows + window_rows) * static_cast<std::int64_t>(sizeof(std::uint64_t)) +
+           rows * warp_threads * static_cast<std::int64_t>(sizeof(std::uint32_t));
+  }
+  __device__ std::uint64_t* header() const { return reinterpret_cast<std::uint64_t*>(memory_); }
+  __device__ std::uint64_t* checkpoints(int half) const {
+    return reinterpret_cast<std::uint64_t*>(memory_ + header_bytes +
+                                            half * half_bytes(row_capacity_)) +
+           window_rows;
+  }
+  __device__ std::uint64_t* row_sums(int half) const {
+    return checkpoints(half) + row_capacity_ + window_rows;
+  }
+  __device__ std::uint32_t* sums(int half) const {
+    return reinterpret_cast<std::uint32_t*>(row_sums(half) + row_capacity_);
+  }
+  __device__ void clear_row(int half, std::int64_t row) const {
+    sums(half)[row * warp_threads + lane_index()] = 0;
+    if (lane_index() == 0) checkpoints(half)[row] = row_sums(half)[row] = 0;
+  }
+  __device__ static std::uint32_t read(std::uint32_t* word) {
+    return Word(*word).load(cuda::std::memory_order_relaxed);
+  }
+  __device__ static std::uint64_t read(std::uint64_t* word) {
+    return Long(*word).load(cuda::std::memory_order_relaxed);
+  }
+
+  unsigned char* memory_ = nullptr;
+  std::int64_t row_capacity_ = 0;  // of a half
+  std::int64_t tiles_ = 0;         // of this call
+};
+
+}  // namespace warpath

@@ -1,0 +1,37 @@
+// Merge path: where a cross-diagonal meets the path of a merge, so that any number of workers merge
+// equal parts.
+//
+// Source: O. Green, R. McColl, D. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012. The
+// path walks through the matrix of a x b, right with every element that it takes from a, down with
+// every one from b. Cross-diagonal d is where d elements have been taken; a binary search along it
+// finds how many of them came from a.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace warpath {
+
+/// Of the first `diagonal` elements of the stable merge of a and b (a's before b's, where equal),
+/// how many come from a. a and b are sorted by `less`; 0 <= diagonal <= a_count + b_count. Takes
+/// log2(min(a_count, b_count)) steps.
+template <class T, class Index, class Less>
+__host__ __device__ __forceinline__ Index merge_path(const T* a, Index a_count, const T* b,
+                                                     Index b_count, Index diagonal, Less less) {
+  Index low = diagonal > b_count ? diagonal - b_count : 0;
+  Index high = diagonal < a_count ? diagonal : a_count;
+  while (low < high) {
+    const Index middle = low + (high - low) / 2;
+    // Is a[middle] among the first `diagonal`? Then it comes before the last of b's that would be
+    // taken without it.
+    if (less(b[diagonal - 1 - middle], a[middle])) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return low;
+}
+
+}  // namespace warpath

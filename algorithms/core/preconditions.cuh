@@ -1,0 +1,85 @@
+// What a host function demands of its arguments, as exceptions that name the argument, the value
+// and what was expected. Sizes and overlaps are always tested. What needs a look at the data is
+// tested in a checked build (WARPATH_CHECKED) only, where it synchronises.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "core/buffer.cuh"
+#include "core/span.hpp"
+
+namespace warpath {
+
+#ifdef WARPATH_CHECKED
+inline constexpr bool checked_build = true;
+#else
+inline constexpr bool checked_build = false;
+#endif
+
+/// Throws unless `out` holds at least `needed` elements.
+template <class T>
+void require_room(const std::string& name, DeviceSpan<T> out, std::int64_t needed) {
+  if (out.count >= needed) return;
+  throw std::invalid_argument(name + " holds " + std::to_string(out.count) + " elements: " +
+                              std::to_string(needed) + " are needed, which is the worst case");
+}
+
+/// Throws unless two arguments have as many elements.
+inline void require_count(const std::string& name, std::int64_t count, const std::string& other,
+                          std::int64_t expected) {
+  if (count == expected) return;
+  throw std::invalid_argument(name + " has " + std::to_string(count) + " elements: expected " +
+                              std::to_string(expected) + ", as many as " + other);
+}
+
+/// Throws unless low <= value <= high.
+inline void require_in_range(const std::string& name, std::int64_t value, std::int64_t low,
+                             std::int64_t high) {
+  if (value >= low && value <= high) return;
+  throw std::invalid_argument(name + " is " + std::to_string(value) + ": expected " +
+                              std::to_string(low) + " to " + std::to_string(high));
+}
+
+/// Throws if two spans share a byte.
+template <class T, class U>
+void require_apart(const std::string& name, DeviceSpan<T> a, const std::string& other,
+                   DeviceSpan<U> b) {
+  const auto begin = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
+  const std::uintptr_t a_end = begin(a.data + a.count);
+  const std::uintptr_t b_end = begin(b.data + b.count);
+  if (a.count == 0 || b.count == 0 || a_end <= begin(b.data) || b_end <= begin(a.data)) return;
+  throw std::invalid_argument(other + " overlaps " + name + ": expected separate memory");
+}
+
+template <class T>
+__global__ void find_nan_kernel(const T* values, std::int64_t count, unsigned long long* first) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride) {
+    if (values[i] != values[i]) atomicMin(first, static_cast<unsigned long long>(i));
+  }
+}
+
+/// In a checked build: throws if one of the values is NaN, with the index of the first.
+template <class T>
+void require_no_nan(const std::string& name, DeviceSpan<const T> values, cudaStream_t stream) {
+  if constexpr (checked_build && std::is_floating_point_v<T>) {
+    const DeviceCount first(stream);
+    CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
+    if (values.count > 0) {
+      launch({256, 256, 0, stream}, find_nan_kernel<T>, values.data, values.count,
+             reinterpret_cast<unsigned long long*>(first.device()));
+    }
+    const std::int64_t index = first.get(stream);
+    if (index >= 0) {
+      throw std::invalid_argument(name + "[" + std::to_string(index) +
+                                  "] is NaN: expected numbers, which have an order");
+    }
+  }
+}
+
+}  // namespace warpath

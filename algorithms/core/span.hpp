@@ -1,0 +1,21 @@
+// A view of device memory: where it starts and how many elements it has.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace warpath {
+
+/// `count` elements of device memory from `data` on. Owns nothing. A span of T converts to a span
+/// of const T.
+template <class T>
+struct DeviceSpan {
+  T* data = nullptr;
+  std::int64_t count = 0;
+
+  operator DeviceSpan<const T>() const {
+    return {data, count};
+  }  // NOLINT(google-explicit-constructor)
+};
+
+}  // namespace warpath

@@ -1,0 +1,98 @@
+// `single_pass`: reads every item once, writes every kept item once. The plain kernel: any GPU, any
+// alignment.
+//
+// A block draws a tile; each warp compacts its segment of it into shared memory; the first warp
+// publishes how many were kept and looks back for the tile's place; each warp copies its segment
+// there. While a block waits, the multiprocessor's other blocks work.
+#pragma once
+
+#include <cstdint>
+
+#include "core/launch.cuh"
+#include "core/look_back.cuh"
+#include "core/warp.cuh"
+#include "warp_compaction/columns.cuh"
+#include "warp_compaction/segment.cuh"
+#include "warp_compaction/tuning.hpp"
+
+namespace warpath::warp_compaction {
+
+/// A column of a tile in shared memory.
+template <class T, int TileItems>
+struct TileColumn {
+  alignas(16) unsigned char bytes[TileItems * sizeof(T)];
+  __device__ T* elements() { return reinterpret_cast<T*>(bytes); }
+};
+template <int TileItems>
+struct TileColumn<NoCompanion, TileItems> {
+  __device__ NoCompanion* elements() { return nullptr; }
+};
+
+template <class Rule, class Shape>
+struct SinglePassStorage {
+  TileColumn<typename Rule::Item, Shape::tile_items> items;
+  TileColumn<typename Rule::Companion, Shape::tile_items> companions;
+  TileTicket ticket;
+  std::int64_t place;  ///< in the output, of the tile's first kept item
+  int warp_kept[Shape::warps];
+};
+
+/// Launched with any grid, and sizeof(SinglePassStorage<Rule, Shape>) bytes of shared memory;
+/// look_back is for ceil(in.count / tile_items) tiles, at least 1. *kept becomes the number of
+/// items written.
+template <class Rule, class Shape>
+__global__ void __launch_bounds__(Shape::threads)
+    single_pass_kernel(Rule rule,
+                       Columns<const typename Rule::Item, const typename Rule::Companion> in,
+                       Columns<typename Rule::Item, typename Rule::Companion> out,
+                       LookBack look_back, std::int64_t* kept) {
+  using Item = typename Rule::Item;
+  using Companion = typename Rule::Companion;
+  auto& shared = dynamic_shared<SinglePassStorage<Rule, Shape>>();
+  const TilePointers<Item, Companion> tile{shared.items.elements(), shared.companions.elements()};
+  const bool leads = warp_index() == 0;
+
+  for (;;) {
+    if (leads) {
+      const TileTicket drawn = look_back.draw();
+      if (lane_index() == 0) shared.ticket = drawn;
+    }
+    __syncthreads();  // the ticket is there, and the tile before is copied
+    const TileTicket ticket = shared.ticket;
+    if (ticket.tile < 0) break;
+
+    const std::int64_t index = ticket.tile * Shape::tile_items;
+    const int count =
+        static_cast<int>(min(static_cast<std::int64_t>(Shape::tile_items), in.count - index));
+    const int warp_kept = warp_compact_segment<Shape>(
+        rule, warp_index(),
+        TilePointers<const Item, const Companion>{
+            in.items + index, is_column<Companion> ? in.companions + index : nullptr},
+        tile, index, count);
+    if (lane_index() == 0) shared.warp_kept[warp_index()] = warp_kept;
+    __syncthreads();  // the warps' counts are there
+
+    if (leads) {
+      const int tile_kept =
+          warp_sum(lane_index() < Shape::warps ? shared.warp_kept[lane_index()] : 0);
+      if (lane_index() == 0) look_back.publish(ticket, static_cast<unsigned>(tile_kept));
+      look_back.clear(ticket);
+      const auto place =
+          static_cast<std::int64_t>(look_back.sum_before(ticket, static_cast<unsigned>(tile_kept)));
+      if (lane_index() == 0) {
+        shared.place = place;
+        if (ticket.tile == look_back.tiles() - 1) *kept = place + tile_kept;
+      }
+    }
+    __syncthreads();  // the place is there
+
+    std::int64_t place = shared.place;
+    for (int warp = 0; warp < warp_index(); ++warp) place += shared.warp_kept[warp];
+    warp_copy_segment<Shape, Rule>(
+        out, place, TilePointers<const Item, const Companion>{tile.items, tile.companions},
+        warp_index(), warp_kept);
+    __syncthreads();  // the ticket and the counts are read
+  }
+}
+
+}  // namespace warpath::warp_compaction
