@@ -3,7 +3,7 @@
 namespace warpath {
 
 std::vector<harness::Technique> techniques() {
-  return {};
+  return {warp_compaction_technique()};
 }
 
 }  // namespace warpath

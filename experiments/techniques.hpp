@@ -7,6 +7,8 @@
 
 namespace warpath {
 
+harness::Technique warp_compaction_technique();
+
 std::vector<harness::Technique> techniques();
 
 }  // namespace warpath

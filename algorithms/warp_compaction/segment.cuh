@@ -21,7 +21,7 @@ struct Vector {
 
   /// Loads all of them, and the one before if asked to.
   __device__ __forceinline__ void load(const T* from, bool with_previous) {
-    if (with_previous) elements[0] = from[-1];
+    elements[0] = with_previous ? from[-1] : T{};
     if constexpr (Width * sizeof(T) == sizeof(uint4)) {
       if (reinterpret_cast<std::uintptr_t>(from) % sizeof(uint4) == 0) {
         const uint4 line = *reinterpret_cast<const uint4*>(from);
@@ -32,12 +32,12 @@ struct Vector {
 #pragma unroll
     for (int k = 0; k < Width; ++k) elements[1 + k] = from[k];
   }
-  /// Loads the first `count` of them.
+  /// Loads the first `count` of them; the others are T{}.
   __device__ __forceinline__ void load(const T* from, bool with_previous, int count) {
-    if (with_previous && count > 0) elements[0] = from[-1];
+    elements[0] = with_previous && count > 0 ? from[-1] : T{};
 #pragma unroll
     for (int k = 0; k < Width; ++k) {
-      if (k < count) elements[1 + k] = from[k];
+      elements[1 + k] = k < count ? from[k] : T{};
     }
   }
 };

@@ -1,0 +1,55 @@
+// Comparing large results where they are: on the device.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/buffer.cuh"
+#include "core/launch.cuh"
+
+namespace warpath::experiments {
+
+/// A copy of host elements on the device.
+template <class T>
+DeviceBuffer<T> upload(const std::vector<T>& elements) {
+  DeviceBuffer<T> buffer(static_cast<std::int64_t>(elements.size()));
+  if (!elements.empty()) {
+    CUDA_CHECK(cudaMemcpy(buffer.data(), elements.data(), elements.size() * sizeof(T),
+                          cudaMemcpyHostToDevice));
+  }
+  return buffer;
+}
+
+template <class Word>
+__global__ void first_difference_kernel(const Word* result, const Word* expected,
+                                        std::int64_t count, unsigned long long* first) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride) {
+    if (result[i] != expected[i]) atomicMin(first, static_cast<unsigned long long>(i));
+  }
+}
+
+/// Where `result` first differs from `expected`, both on the device and as long as `expected`; as
+/// text, or nothing. Compares all bits of every element.
+template <class T>
+std::optional<std::string> difference(const std::string& name, const T* result,
+                                      const DeviceBuffer<T>& expected, cudaStream_t stream) {
+  static_assert(sizeof(T) % sizeof(std::uint32_t) == 0);
+  constexpr std::int64_t words = sizeof(T) / sizeof(std::uint32_t);
+  if (expected.count() == 0) return std::nullopt;
+  const DeviceCount first(stream);
+  CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
+  launch({1024, 256, 0, stream}, first_difference_kernel<std::uint32_t>,
+         reinterpret_cast<const std::uint32_t*>(result),
+         reinterpret_cast<const std::uint32_t*>(expected.data()), expected.count() * words,
+         reinterpret_cast<unsigned long long*>(first.device()));
+  const std::int64_t word = first.get(stream);
+  if (word < 0) return std::nullopt;
+  return name + "[" + std::to_string(word / words) + "] of " + std::to_string(expected.count()) +
+         " is wrong";
+}
+
+}  // namespace warpath::experiments
