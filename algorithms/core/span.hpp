@@ -13,7 +13,9 @@ struct DeviceSpan {
   T* data = nullptr;
   std::int64_t count = 0;
 
-  operator DeviceSpan<const T>() const {
+  template <class U>
+    requires(std::is_same_v<U, const T> && !std::is_const_v<T>)
+  operator DeviceSpan<U>() const {
     return {data, count};
   }  // NOLINT(google-explicit-constructor)
 };
