@@ -69,6 +69,7 @@ class Look:
     dashes: str = "-"
     width: float = 1.6
     order: int = 3
+    band: float = 0.22  # the uncertainty's opacity
 
 
 def new_figure(columns: int, rows: int = 1, width: float = 3.3, height: float = 2.7, **kwargs):
@@ -87,7 +88,7 @@ def new_figure(columns: int, rows: int = 1, width: float = 3.3, height: float = 
 def line(axes: Axes, x: list, middle: list, low: list, high: list, look: Look) -> None:
     """A variant's medians as a line with markers, p10 to p90 as a band."""
     axes.fill_between(
-        x, low, high, color=look.color, alpha=0.22, linewidth=0, zorder=look.order - 1
+        x, low, high, color=look.color, alpha=look.band, linewidth=0, zorder=look.order - 1
     )
     axes.plot(
         x,
@@ -194,6 +195,21 @@ def _legend_entries(figure: Figure) -> dict[str, object]:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     return found
+
+
+def outer_labels(panels: list[Axes], columns: int, x: str, y: str) -> None:
+    """Axis names where the eye looks for them: under the last row, beside the first column."""
+    for axes in panels[-columns:]:
+        axes.set_xlabel(x)
+    for axes in panels[::columns]:
+        axes.set_ylabel(y)
+
+
+def graded(label: str, share: float) -> Look:
+    """One of a family of lines over a share of 0..1: from light to dark, each with its marker."""
+    markers = "ovsD^Pp"
+    color = matplotlib.colormaps["Blues"](0.35 + 0.65 * share)
+    return Look(label, color, markers[round(share * 20) % len(markers)], "-", 1.3, band=0.1)
 
 
 def legend_panel(axes: Axes) -> None:

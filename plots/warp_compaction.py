@@ -151,90 +151,130 @@ def element_sizes(archive: Archive) -> Figure:
 
 def coalescing(archive: Archive) -> Figure:
     """What the shared write buffer changes: throughput with it over throughput without, over n."""
-    rows = _timed(archive)
-    both = {"on", "off"}
+    rows = _four_bytes(_timed(archive))
     variants = [
         variant
         for variant in LOOKS
-        if set(archives.values_of(archives.where(rows, variant=variant), "coalescing")) >= both
+        if len(archives.values_of(archives.where(rows, variant=variant), "coalescing")) == 2
     ]
     rows = [row for row in rows if row.variant in variants]
     if not rows:
         raise NothingToDraw(f"{archive.name} has no variant timed with the buffer both on and off")
-    shares = archives.values_of(rows, "selectivity")
+    operations, shares = _operations(rows), archives.values_of(rows, "selectivity")
     figure, panels = style.new_figure(
-        len(shares), sharey=True, height=3.1, width=3.3 if shares[1:] else 5.6
+        len(shares), len(operations), height=2.5, width=3.3 if shares[1:] else 5.6, sharey=True
     )
-    for axes, share in zip(panels, shares, strict=True):
-        of_share = archives.where(rows, selectivity=share)
+    places = [(operation, share) for operation in operations for share in shares]
+    for axes, (operation, share) in zip(panels, places, strict=True):
+        here = archives.where(rows, operation=operation, selectivity=share)
         for variant in variants:
-            _gain_line(axes, archives.where(of_share, variant=variant), LOOKS[variant])
+            _gain_line(axes, archives.where(here, variant=variant), LOOKS[variant])
         axes.axhline(1, color=style.INK, linewidth=0.8, zorder=1)
         style.claim(axes, 1.05, "source: about 5 % faster")
-        style.log2_axis(axes.xaxis, archives.values_of(of_share, "n"))
-        axes.set_xlabel("n, elements")
-        axes.set_title(f"{100 * share:g} % kept")
+        style.log2_axis(axes.xaxis, archives.values_of(here or rows, "n"))
+        axes.set_title(f"{operation}, {100 * share:g} % kept")
         axes.tick_params(labelleft=True)
-    panels[0].set_ylabel("throughput, buffer on / off")
-    return _finish(figure, archive, rows, "The coalescing write buffer")
+    style.outer_labels(panels, len(shares), "n, elements", "throughput, on / off")
+    return _finish(figure, archive, rows, "The coalescing write buffer, on against off")
 
 
 def _gain_line(axes, rows: list[Row], look: style.Look) -> None:
-    """Off time over on time; the band pairs the slow end of one with the fast end of the other."""
-    off = {row.params["n"]: row.timing for row in archives.where(rows, coalescing="off")}
-    on = {
-        row.params["n"]: row.timing
-        for row in archives.along(archives.where(rows, coalescing="on"), "n")
-        if row.params["n"] in off
-    }
-    style.line(
-        axes,
-        list(on),
-        [off[n].median / on[n].median for n in on],
-        [off[n].p10 / on[n].p90 for n in on],
-        [off[n].p90 / on[n].p10 for n in on],
-        look,
-    )
+    """Off time over on time, over n."""
+    off = archives.along(archives.where(rows, coalescing="off"), "n")
+    on = archives.along(archives.where(rows, coalescing="on"), "n")
+    _ratio_line(axes, off, on, look)
+
+
+def _ratio_line(axes, above: list[Row], below: list[Row], look: style.Look) -> None:
+    """Time over time at each n that both have; the band pairs the slow end with the fast end."""
+    divisors = {row.params["n"]: row.timing for row in below}
+    pairs = [(row.params["n"], row.timing) for row in above if row.params["n"] in divisors]
+    if pairs:
+        style.line(
+            axes,
+            [n for n, _ in pairs],
+            [time.median / divisors[n].median for n, time in pairs],
+            [time.p10 / divisors[n].p90 for n, time in pairs],
+            [time.p90 / divisors[n].p10 for n, time in pairs],
+            look,
+        )
 
 
 def passes(archive: Archive) -> Figure:
-    """Two passes against one: GB/s over n, and the time of each variant in units of single_pass."""
+    """Two passes against one, half kept: GB/s over n, and time in units of single_pass's time."""
     rows = _four_bytes(_half_kept(_only_coalesced(_timed(archive))))
     operations = _operations(rows)
-    rows = archives.where(rows, operation=operations[0])
-    sizes = archives.values_of(rows, "n")
-    figure, (left, right) = style.new_figure(2, width=4.4, height=3.1)
-    _throughput_lines(left, rows, "n")
-    style.ceiling(left, archive.ceilings.get("copy_gb_per_s"), "measured copy")
-    left.set_ylabel("useful GB/s")
-    left.set_title("throughput")
-    style.from_zero(left)
-    one = {row.params["n"]: row.timing for row in archives.where(rows, variant="single_pass")}
-    for variant, look in LOOKS.items():
-        line = [
-            row
-            for row in archives.along(archives.where(rows, variant=variant), "n")
-            if row.params["n"] in one and variant != "single_pass"
-        ]
-        if line:
-            style.line(
-                right,
-                [row.params["n"] for row in line],
-                [row.timing.median / one[row.params["n"]].median for row in line],
-                [row.timing.p10 / one[row.params["n"]].p90 for row in line],
-                [row.timing.p90 / one[row.params["n"]].p10 for row in line],
-                look,
-            )
-    right.axhline(1, color=style.STRONG, linewidth=2.2)
-    style.from_zero(right)
-    right.set_ylabel("time / time of single_pass")
-    right.set_title("cost of the second pass")
-    for axes in (left, right):
-        style.log2_axis(axes.xaxis, sizes)
-        axes.set_xlabel("n, elements")
+    width = 3.3 if operations[1:] else 5.6
+    figure, panels = style.new_figure(len(operations), 2, width, height=2.5, sharey="row")
+    for place, operation in enumerate(operations):
+        here = archives.where(rows, operation=operation)
+        top, bottom = panels[place], panels[len(operations) + place]
+        _throughput_lines(top, here, "n")
+        style.ceiling(top, archive.ceilings.get("copy_gb_per_s"), "measured copy")
+        top.set_title(operation)
+        one = archives.along(archives.where(here, variant="single_pass"), "n")
+        for variant, look in LOOKS.items():
+            if variant != "single_pass":
+                line = archives.along(archives.where(here, variant=variant), "n")
+                _ratio_line(bottom, line, one, look)
+        bottom.axhline(1, color=style.STRONG, linewidth=2.2)
+        for axes in (top, bottom):
+            style.log2_axis(axes.xaxis, archives.values_of(here, "n"))
+            axes.tick_params(labelleft=True)
+    for first in (panels[0], panels[len(operations)]):
+        style.from_zero(first)
+    style.outer_labels(panels, len(operations), "n, elements", "useful GB/s")
+    panels[len(operations)].set_ylabel("time / single_pass")
     kept = rows[0].params["selectivity"]
-    title = f"Two passes against one: {operations[0]}, {100 * kept:g} % kept"
-    return _finish(figure, archive, rows, title)
+    return _finish(figure, archive, rows, f"Two passes against one, {100 * kept:g} % kept")
+
+
+def speedup(archive: Archive) -> Figure:
+    """The time of CUB over the time of single_pass, at every point that both have."""
+    return _speedup_panels(archive, _four_bytes(_timed(archive)), "operation", str)
+
+
+def element_speedup(archive: Archive) -> Figure:
+    """The time of CUB over the time of single_pass, by element size."""
+    rows = _timed(archive)
+    rows = archives.where(rows, operation=_operations(rows)[0])
+    return _speedup_panels(archive, rows, "element_bytes", "{} bytes".format)
+
+
+def _speedup_panels(archive: Archive, rows: list[Row], panel: str, title) -> Figure:
+    """A panel for each value of `panel` with several n, a line for each selectivity."""
+    rows = [row for row in rows if row.variant in ("single_pass", "cub")]
+    values = [
+        value
+        for value in archives.values_of(archives.where(rows, variant="cub"), panel)
+        if len(archives.values_of(archives.where(rows, **{panel: value, "variant": "cub"}), "n"))
+        > 1
+    ]
+    if not values:
+        raise NothingToDraw(f"{archive.name} has no curve of CUB to compare with")
+    shares = archives.values_of(rows, "selectivity")
+    columns = 2 if len(values) in (2, 4) else min(3, len(values))
+    lines = -(-len(values) // columns)
+    figure, panels = style.new_figure(columns, lines, width=4.2, height=2.6, sharey=True)
+    for axes in panels[len(values) :]:
+        axes.axis("off")
+    for axes, value in zip(panels, values, strict=False):
+        here = archives.where(rows, **{panel: value})
+        for share in shares:
+            of_share = archives.where(here, selectivity=share)
+            _ratio_line(
+                axes,
+                archives.along(archives.where(of_share, variant="cub"), "n"),
+                archives.along(archives.where(of_share, variant="single_pass"), "n"),
+                style.graded(f"{100 * share:g} % kept", share),
+            )
+        axes.axhline(1, color=style.PEER, linewidth=1.6, zorder=1)
+        style.log2_axis(axes.xaxis, archives.values_of(here, "n"))
+        axes.set_title(title(value))
+        axes.tick_params(labelleft=True)
+    style.from_zero(panels[0])
+    style.outer_labels(panels, columns, "n, elements", "time of CUB / single_pass")
+    return _finish(figure, archive, rows, "single_pass against CUB (above 1: faster than CUB)")
 
 
 def _finish(figure: Figure, archive: Archive, rows: list[Row], title: str) -> Figure:
@@ -245,7 +285,9 @@ def _finish(figure: Figure, archive: Archive, rows: list[Row], title: str) -> Fi
 FIGURES = [
     FigureSpec("warp_compaction_throughput", "throughput", throughput),
     FigureSpec("warp_compaction_selectivity", "throughput", selectivity),
+    FigureSpec("warp_compaction_speedup", "throughput", speedup),
     FigureSpec("warp_compaction_element_sizes", "element_sizes", element_sizes),
+    FigureSpec("warp_compaction_element_speedup", "element_sizes", element_speedup),
     FigureSpec("warp_compaction_coalescing", "coalescing", coalescing),
     FigureSpec("warp_compaction_passes", "passes", passes),
 ]

@@ -120,18 +120,26 @@ def throughput(backend: str = "cuda") -> dict:
 
 def element_sizes(backend: str = "cuda") -> dict:
     rows = [
-        row(variant, backend, operation=operation, n=2**28, element_bytes=size)
-        for operation in ("select_if", "unique")
+        row(variant, backend, n=2**28, element_bytes=size)
         for variant in ("single_pass", "two_pass_recount", "two_pass_copy", "cub")
         for size in (4, 8, 16)
+    ]
+    rows += [
+        row(variant, backend, n=n, element_bytes=size, selectivity=kept)
+        for variant in ("single_pass", "cub")
+        for size in (8, 16)
+        for n in SIZES[:-1]
+        for kept in (0.0, 0.5, 1.0)
     ]
     return archive("element_sizes", rows, backend)
 
 
 def coalescing(backend: str = "cuda") -> dict:
     rows = [
-        row(variant, backend, n=n, coalescing=switch)
+        row(variant, backend, operation=operation, n=n, selectivity=kept, coalescing=switch)
+        for operation in ("select_if", "remove_duplicates")
         for variant in ("two_pass_recount", "two_pass_copy")
+        for kept in (0.1, 0.5)
         for n in SIZES
         for switch in ("on", "off")
     ]

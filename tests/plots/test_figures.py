@@ -112,7 +112,7 @@ def test_coalescing_is_the_throughput_with_over_without(tmp_path):
         median = 1.0 if row["params"]["coalescing"] == "on" else 1.25
         row["time_ms"].update(median=median, min=median, p10=median, p90=median)
     lines = drawn_lines(spec.draw(read(tmp_path, content)))
-    assert len(lines) == 2
+    assert len(lines) == 8, "two variants in each of four panels"
     for line in lines:
         assert list(line.get_ydata()) == pytest.approx([1.25] * len(synthetic.SIZES))
 
@@ -123,6 +123,20 @@ def test_coalescing_without_the_other_half_is_left_out(tmp_path):
     drawn = figure.draw_all(read(tmp_path, content), tmp_path / "out")
     assert [each.svg for each in drawn] == [None]
     assert "both on and off" in drawn[0].why_not
+
+
+def test_speedup_is_cubs_time_over_ours(tmp_path):
+    spec = next(spec for spec in FIGURES if spec.name == "warp_compaction_speedup")
+    drawn = spec.draw(read(tmp_path, synthetic.throughput()))
+    titles = [axes.get_title(loc="left") for axes in drawn.axes]
+    assert titles[:4] == ["select_if", "select_flagged", "unique", "unique_by_key"]
+    line = next(line for line in drawn.axes[0].get_lines() if line.get_label() == "50 % kept")
+    times = {
+        variant: [synthetic.row(variant, n=n)["time_ms"]["median"] for n in synthetic.SIZES]
+        for variant in ("cub", "single_pass")
+    }
+    ratios = [cub / ours for cub, ours in zip(*times.values(), strict=True)]
+    assert list(line.get_ydata()) == pytest.approx(ratios)
 
 
 def test_a_partial_archive_is_drawn_without_what_is_missing(tmp_path):

@@ -50,7 +50,7 @@ def test_a_gpus_report_has_figures_verdicts_and_origin(gpu_folder, capsys):
 def test_every_linked_figure_exists(gpu_folder):
     _, markdown, _ = make(gpu_folder)
     links = re.findall(r"!\[[^]]*\]\(([^)]+)\)", markdown)
-    assert len(links) == 5
+    assert len(links) == 7
     for link in links:
         assert (gpu_folder / link).stat().st_size > 10_000
 
@@ -58,7 +58,7 @@ def test_every_linked_figure_exists(gpu_folder):
 def test_the_page_needs_no_other_file(gpu_folder):
     _, _, page = make(gpu_folder)
     sources = re.findall(r'(?:src|href)="([^"]*)"', page)
-    assert len(sources) == 5
+    assert len(sources) == 7
     assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
 
 
