@@ -277,7 +277,7 @@ std::string release(void* pointer, MemoryKind kind) {
   const std::lock_guard lock(h.mutex);
   const auto found = h.live.find(reinterpret_cast<std::uintptr_t>(pointer));
   if (found == h.live.end() || found->second.kind != kind) return why_not_freed(h, pointer);
-  const std::string overrun = find_overrun();
+  std::string overrun = find_overrun();
   const Allocation a = found->second;
   if (is_mapped(a)) {
     // Its addresses stay closed for a while, or something else could be found there.

@@ -1,5 +1,6 @@
 // Runtime API: streams, events, launches.
 #include <mutex>
+#include <utility>
 
 #include "cuda/runtime_api.hpp"
 #include "diagnostics.hpp"
@@ -113,7 +114,7 @@ cudaError_t launch_kernel(const cudaLaunchConfig_t& config, const void* kernel, 
                  text("launch at %s:%d: the stream is of device %d, the current device is %d",
                       site.file, site.line, device, current_device()));
   if (const cudaError_t e = check(l)) return e;
-  enqueue(*s, [l, arguments, device] { run_launch(l, device); });
+  enqueue(*s, [l, kept = std::move(arguments), device] { run_launch(l, device); });
   return outcome();
 }
 

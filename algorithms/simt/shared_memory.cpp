@@ -11,10 +11,11 @@
 #ifdef SIMT_SHARED_SECTION
 // Bounds of the section that clang gathers all `__shared__` variables in, in the executable's image
 // of thread-local storage.
-extern "C" {
+// The linker chose the names.
+extern "C" {  // NOLINTBEGIN(bugprone-reserved-identifier)
 extern char __start_simt_shared[] __attribute__((weak, visibility("hidden")));
 extern char __stop_simt_shared[] __attribute__((weak, visibility("hidden")));
-}
+}  // NOLINTEND(bugprone-reserved-identifier)
 #endif
 
 namespace simt {
@@ -76,8 +77,9 @@ DynamicArena::~DynamicArena() {
 }
 
 std::ptrdiff_t DynamicArena::overrun() const {
+  if (under_asan) return -1;  // it has told already
   const unsigned char* zone = begin_ + bytes_;
-  for (std::size_t i = 0; !under_asan && i < zone_bytes; ++i)
+  for (std::size_t i = 0; i < zone_bytes; ++i)
     if (zone[i] != zone_fill) return std::ptrdiff_t(i);
   return -1;
 }

@@ -75,6 +75,8 @@ struct Worker {
   void report_at_end(const std::string& what);
 
   // ---- the block that runs
+  Thread threads[max_block_threads];
+  Warp warps[max_warps];
   Grid* grid = nullptr;
   Gang* gang = nullptr;
   unsigned rank = 0;  // within the gang
@@ -82,8 +84,6 @@ struct Worker {
   unsigned live = 0;              // threads that have not ended
   std::uint32_t ready_warps = 0;  // a bit for each warp that has a ready lane
   std::uint64_t rng = 0;
-  Thread threads[max_block_threads];
-  Warp warps[max_warps];
 
   struct Barrier {
     unsigned arrived = 0;

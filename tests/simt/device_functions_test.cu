@@ -150,7 +150,7 @@ TEST(VectorTypes, HaveCudasSizesAndAlignments) {
 
 template <class T>
 __global__ void atomics_kernel(T* cells) {
-  const T mine = T(threadIdx.x + blockIdx.x * blockDim.x);
+  const T mine = T(threadIdx.x) + T(blockIdx.x) * T(blockDim.x);
   atomicAdd(&cells[0], T(1));
   atomicMax(&cells[1], mine);
   atomicMin(&cells[2], mine);

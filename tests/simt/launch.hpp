@@ -61,7 +61,7 @@ std::string failure(const cudaLaunchConfig_t& config, void (*kernel)(P...), A&&.
   cudaLaunchKernelEx(&config, kernel, std::forward<A>(arguments)...);
   const cudaError_t e = cudaDeviceSynchronize();
   EXPECT_EQ(e, cudaErrorLaunchFailure);
-  const std::string said = cudaGetErrorString(e);
+  std::string said = cudaGetErrorString(e);
   EXPECT_CUDA(cudaDeviceReset());
   return said;
 }

@@ -412,6 +412,7 @@ TEST(Failures, ManyInOneProcess) {
 // Launches of several host threads take turns.
 TEST(HostThreads, MayLaunchAtTheSameTime) {
   std::vector<std::thread> hosts;
+  hosts.reserve(4);
   std::atomic<int> right{0};
   for (int h = 0; h < 4; ++h)
     hosts.emplace_back([&, h] {

@@ -150,7 +150,7 @@ TYPED_TEST_SUITE(Shuffles, ShuffledTypes);
 
 TYPED_TEST(Shuffles, OfAllKindsAndWidths) {
   std::vector<TypeParam> values(32);
-  for (int i = 0; i < 32; ++i) values[i] = TypeParam(i * 3 + 1);
+  for (int i = 0; i < 32; ++i) values[i] = TypeParam(TypeParam(i) * 3 + 1);
   if (sizeof(TypeParam) == 8)
     for (int i = 0; i < 32; ++i) values[i] *= TypeParam(1ll << 40);
   Array<TypeParam> in(values), out(32);

@@ -1,6 +1,8 @@
 // CUDA's device functions of one thread: bits, loads and stores, fences, arithmetic.
 #pragma once
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
+
 #include <math.h>
 
 #include <bit>
@@ -321,3 +323,5 @@ inline double min(double a, double b) {
 inline double max(double a, double b) {
   return fmax(a, b);
 }
+
+// NOLINTEND(bugprone-reserved-identifier)

@@ -1,6 +1,8 @@
 // CUDA's qualifiers, as a plain C++ compiler can take them.
 #pragma once
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
+
 #define __global__
 #define __device__
 #define __host__
@@ -20,3 +22,5 @@
 #else
 #define __shared__ thread_local
 #endif
+
+// NOLINTEND(bugprone-reserved-identifier)

@@ -1,6 +1,8 @@
 // CUDA's warp and block functions.
 #pragma once
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
+
 #include "../barrier.hpp"
 #include "../warp.hpp"
 
@@ -120,3 +122,5 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, SIMT_SI
   return simt::shuffle(mask, simt::combine::shuffle_xor, value, source > last ? lane : source,
                        SIMT_HERE);
 }
+
+// NOLINTEND(bugprone-reserved-identifier)

@@ -1,6 +1,8 @@
 // cp.async. A copy lands when it is waited for, never earlier, so that a missing wait shows.
 #pragma once
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
+
 #include "cuda_runtime.h"
 
 inline void __pipeline_memcpy_async(void* to_shared, const void* from, std::size_t bytes,
@@ -13,3 +15,5 @@ inline void __pipeline_commit() {
 inline void __pipeline_wait_prior(std::size_t pending) {
   simt::pipeline_wait(pending);
 }
+
+// NOLINTEND(bugprone-reserved-identifier)
