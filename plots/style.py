@@ -232,8 +232,11 @@ def finish(figure: Figure, archive: archives.Archive, rows: list[archives.Row], 
     if not any(panel.get_legend() for panel in figure.axes):
         found = _legend_entries(figure)
         place = {"loc": "lower center", "bbox_to_anchor": (0.5, bottom)}
-        figure.legend(found.values(), found.keys(), ncol=len(found), borderaxespad=0.2, **place)
-        bottom += 0.24 * inch
+        # As many entries side by side as fit: a character takes about 0.07 inches, its line 0.7.
+        widest = max(map(len, found), default=0) * 0.07 + 0.7
+        columns = max(1, min(len(found), int(figure.get_figwidth() / widest)))
+        figure.legend(found.values(), found.keys(), ncol=columns, borderaxespad=0.2, **place)
+        bottom += (0.06 + 0.19 * -(-len(found) // columns)) * inch
     figure.get_layout_engine().set(rect=(0, bottom, 0.995, 1 - bottom))
 
 
