@@ -329,9 +329,12 @@ def machine(inputs: Inputs) -> list:
     if facts.backend == "emulated":
         text = (
             "No GPU was used: the kernels ran on the CPU through the SIMT executor, which shows "
-            "that they are correct and times nothing. CPU times below are real ones of host code. "
-            "GPU figures below are archived ones of other machines, and say so."
+            "that they are correct and times nothing. CPU times are real ones of host code. "
         )
+        if any(inputs.archived_of(key) for folder in inputs.archived for key in folder.archives):
+            text += "GPU figures and times are archived ones of other machines, and say so."
+        else:
+            text += "No archived GPU results were found to show beside them."
         blocks.insert(0, Note("info", text))
     return blocks
 

@@ -255,7 +255,9 @@ def _speedup_panels(archive: Archive, rows: list[Row], panel: str, title) -> Fig
     shares = archives.values_of(rows, "selectivity")
     columns = 2 if len(values) in (2, 4) else min(3, len(values))
     lines = -(-len(values) // columns)
-    figure, panels = style.new_figure(columns, lines, width=4.2, height=2.6, sharey=True)
+    figure, panels = style.new_figure(
+        columns, lines, width=4.2, height=2.6 if lines > 1 else 3.1, sharey=True
+    )
     for axes in panels[len(values) :]:
         axes.axis("off")
     for axes, value in zip(panels, values, strict=False):

@@ -90,6 +90,7 @@ def test_without_a_gpu_cpu_times_are_marked_as_cpu(gpu_folder, emulated_folder):
 def test_without_a_gpu_the_verdict_says_what_is_missing(emulated_folder):
     _, markdown, _ = make(emulated_folder)
     body = section(markdown, "Synthetic throughput")
+    assert "No archived GPU results were found" in markdown
     assert "**NOT TESTABLE HERE**" in body
     assert "missing here: a GPU" in body
 
