@@ -273,7 +273,7 @@ run_everything() {
   print_stages
   say ''
   say "Report:  results/runs/$SLUG/report.html (or REPORT.md)"
-  say "Figures: results/runs/$SLUG/figures/"
+  [[ ! -d results/runs/$SLUG/figures ]] || say "Figures: results/runs/$SLUG/figures/"
   say "Records: results/runs/$SLUG/"
   if ((${#failed[@]})); then
     banner "FAILED: ${failed[*]}" \
