@@ -153,7 +153,7 @@ Finished run(const std::string& bug, const std::string& environment) {
   // exitcode 66 is ThreadSanitizer's own default; a first report is enough, and the rest of the run
   // adds nothing.
   const std::string command = "exec 2>&1; env SIMT_WORKERS=2 ASAN_OPTIONS=detect_leaks=0 " +
-                              environment + " timeout 60 " WARPATH_BUGS_PROGRAM " " + bug;
+                              environment + " timeout 60 '" WARPATH_BUGS_PROGRAM "' " + bug;
   Finished result;
   std::FILE* pipe = popen(command.c_str(), "r");
   if (!pipe) throw std::runtime_error("cannot run " + command);
