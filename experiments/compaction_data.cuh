@@ -7,19 +7,8 @@
 
 namespace warpath::experiments {
 
-/// Elements of 4, 8 and 16 bytes. What decides is `key`, uniform in [0, 2^31) or the number of a
-/// run.
-struct Element4 {
-  std::uint32_t key;
-  __host__ __device__ bool operator==(const Element4& other) const { return key == other.key; }
-};
-struct alignas(8) Element8 {
-  std::uint32_t key;
-  std::uint32_t payload;
-  __host__ __device__ bool operator==(const Element8& other) const {
-    return key == other.key && payload == other.payload;
-  }
-};
+/// Elements of 4 and 8 bytes are integers, as the peers are tuned for; this is one of 16. What
+/// decides is the key: uniform in [0, 2^31), or the number of a run.
 struct alignas(16) Element16 {
   std::uint32_t key;
   std::uint32_t payload[3];
@@ -29,11 +18,21 @@ struct alignas(16) Element16 {
   }
 };
 
+__host__ __device__ inline std::uint32_t key_of(std::uint32_t element) {
+  return element;
+}
+__host__ __device__ inline std::uint32_t key_of(std::uint64_t element) {
+  return static_cast<std::uint32_t>(element);
+}
+__host__ __device__ inline std::uint32_t key_of(const Element16& element) {
+  return element.key;
+}
+
 /// Keeps an element if its key is below a bound: the share `bound / 2^31` of uniform keys.
 template <class T>
 struct KeyBelow {
   std::uint32_t bound;
-  __host__ __device__ bool operator()(const T& element) const { return element.key < bound; }
+  __host__ __device__ bool operator()(const T& element) const { return key_of(element) < bound; }
 };
 
 }  // namespace warpath::experiments

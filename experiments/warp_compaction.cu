@@ -43,12 +43,15 @@ void parallel_for(std::int64_t n, Fill fill) {
   for (auto& thread : pool) thread.join();
 }
 
-void set_payload(Element4&, std::uint64_t) {}
-void set_payload(Element8& element, std::uint64_t bits) {
-  element.payload = static_cast<std::uint32_t>(bits >> 32);
-}
-void set_payload(Element16& element, std::uint64_t bits) {
-  for (int k = 0; k < 3; ++k) element.payload[k] = static_cast<std::uint32_t>(bits >> (8 * k));
+/// An element with this key; the bits go where it has room beside.
+template <class T>
+T make_element(std::uint32_t key, std::uint64_t bits) {
+  if constexpr (std::is_same_v<T, std::uint32_t>) return key;
+  if constexpr (std::is_same_v<T, std::uint64_t>) return bits << 32 | key;
+  if constexpr (std::is_same_v<T, Element16>) {
+    const auto high = static_cast<std::uint32_t>(bits >> 32);
+    return {key, {static_cast<std::uint32_t>(bits), high, ~high}};
+  }
 }
 
 /// Elements with uniform keys.
@@ -57,9 +60,8 @@ std::vector<T> uniform_elements(std::int64_t n, std::int64_t seed) {
   std::vector<T> elements(static_cast<std::size_t>(n));
   parallel_for(n, [&elements, seed](std::int64_t i) {
     const std::uint64_t bits = random_bits(seed, i);
-    T& element = elements[static_cast<std::size_t>(i)];
-    element.key = static_cast<std::uint32_t>(bits) % key_range;
-    set_payload(element, bits);
+    elements[static_cast<std::size_t>(i)] =
+        make_element<T>(static_cast<std::uint32_t>(bits) % key_range, random_bits(seed + 1, i));
   });
   return elements;
 }
@@ -82,9 +84,8 @@ std::vector<T> elements_in_runs(std::int64_t n, double share, std::int64_t seed)
   const std::vector<std::uint32_t> runs = run_numbers(n, share, seed);
   std::vector<T> elements(runs.size());
   parallel_for(n, [&](std::int64_t i) {
-    T& element = elements[static_cast<std::size_t>(i)];
-    element.key = runs[static_cast<std::size_t>(i)];
-    set_payload(element, random_bits(seed + 1, element.key));
+    const std::uint32_t run = runs[static_cast<std::size_t>(i)];
+    elements[static_cast<std::size_t>(i)] = make_element<T>(run, random_bits(seed + 1, run));
   });
   return elements;
 }
@@ -413,8 +414,8 @@ std::unique_ptr<harness::Problem> make_problem(const Parameters& problem) {
     throw std::invalid_argument("element_bytes is " + std::to_string(bytes) +
                                 ": remove_duplicates has coordinates of 4 bytes");
   }
-  if (bytes == 4) return make_with_elements<Element4>(problem);
-  if (bytes == 8) return make_with_elements<Element8>(problem);
+  if (bytes == 4) return make_with_elements<std::uint32_t>(problem);
+  if (bytes == 8) return make_with_elements<std::uint64_t>(problem);
   if (bytes == 16) return make_with_elements<Element16>(problem);
   throw std::invalid_argument("element_bytes is " + std::to_string(bytes) +
                               ": expected 4, 8 or 16");

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -13,13 +16,20 @@
 namespace warpath {
 
 /// `count` elements of device memory, not initialised; owned, movable. Allocated and freed in the
-/// order of `stream`, which must outlive the buffer. Throws CudaError where memory lacks.
+/// order of `stream`, which must outlive the buffer. Throws std::invalid_argument for a count that
+/// no memory has, CudaError where memory lacks.
 template <class T>
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;
   explicit DeviceBuffer(std::int64_t count, cudaStream_t stream = nullptr)
       : count_(count), stream_(stream) {
+    constexpr auto most = std::numeric_limits<std::int64_t>::max() / std::int64_t{sizeof(T)};
+    if (count < 0 || count > most) {
+      throw std::invalid_argument("a buffer of " + std::to_string(count) + " elements of " +
+                                  std::to_string(sizeof(T)) + " bytes: expected 0 to " +
+                                  std::to_string(most));
+    }
     if (count > 0) {
       CUDA_CHECK(cudaMallocAsync(reinterpret_cast<void**>(&data_),
                                  static_cast<std::size_t>(count) * sizeof(T), stream));
@@ -40,6 +50,10 @@ class DeviceBuffer {
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] DeviceSpan<T> span() const { return {data_, count_}; }
 
+  /// From now on the buffer is used, and in the end freed, in the order of `stream`: work before
+  /// this call, in any stream, must be ordered before what follows in it.
+  void use_in(cudaStream_t stream) { stream_ = stream; }
+
  private:
   void swap(DeviceBuffer& other) noexcept {
     std::swap(data_, other.data_);
@@ -53,8 +67,8 @@ class DeviceBuffer {
 };
 
 /// The scratch memory of host functions. It grows when a call needs more and is kept for the next
-/// one. Calls that share a workspace must be ordered, by a stream or by events; its first stream
-/// must outlive it.
+/// one. Calls that share a workspace must be ordered, by a stream or by events; the stream of the
+/// last of them must outlive it.
 class Workspace {
  public:
   /// Scratch arrays of the given numbers of elements, aligned to 256 bytes, not initialised. They
@@ -64,6 +78,7 @@ class Workspace {
     static_assert(sizeof...(T) == sizeof...(Counts));
     std::int64_t bytes = 0;
     ((bytes += padded(static_cast<std::int64_t>(sizeof(T)) * counts)), ...);
+    scratch_.use_in(stream);
     if (bytes > scratch_.count()) {
       scratch_ = {};  // the old memory goes back before the new is asked for
       scratch_ = DeviceBuffer<unsigned char>(bytes, stream);
@@ -75,6 +90,7 @@ class Workspace {
 
   /// Look-back state for one kernel call over `tiles` tiles, cleared only when it grows.
   LookBack look_back(cudaStream_t stream, std::int64_t tiles) {
+    status_.use_in(stream);
     if (LookBack::bytes(tiles) > status_.count()) {
       status_ = {};
       status_ = DeviceBuffer<unsigned char>(LookBack::bytes(tiles), stream);

@@ -118,8 +118,9 @@ class LookBack {
       const bool is_missing =
           (is_before && in_row == 0) || (is_row_counted && row_sum / one_tile != warp_threads);
       if (__any_sync(full_warp, is_missing)) return false;
-      const unsigned sum = (is_before ? in_row & ~sum_published : 0) +
-                           (is_row_counted ? static_cast<unsigned>(row_sum % one_tile) : 0);
+      // Below 2^31 in a lane, but not over the warp.
+      const std::uint64_t sum = (is_before ? in_row & ~sum_published : 0) +
+                                (is_row_counted ? static_cast<unsigned>(row_sum % one_tile) : 0);
       before = __shfl_sync(full_warp, checkpoint & ~published, rows_up) + warp_sum(sum);
       return true;
     });

@@ -34,9 +34,10 @@ void launch_single_pass(Kernel kernel, std::size_t shared_bytes, const Rule& rul
 template <class Rule>
 void run_single_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<Rule>& out,
                      std::int64_t* kept, Workspace& workspace, cudaStream_t stream, Path path) {
-  constexpr std::size_t item_bytes = sizeof(typename Rule::Item);
-  using Tuning = SinglePassTuning<item_bytes>;
-  const std::int64_t bytes = in.count * static_cast<std::int64_t>(item_bytes);
+  constexpr std::size_t element_bytes =
+      sizeof(typename Rule::Item) + column_bytes<typename Rule::Companion>;
+  using Tuning = SinglePassTuning<element_bytes>;
+  const std::int64_t bytes = in.count * static_cast<std::int64_t>(element_bytes);
   const auto is_aligned = [](const void* pointer) {
     return reinterpret_cast<std::uintptr_t>(pointer) % hopper::bulk_bytes == 0;
   };
@@ -46,6 +47,7 @@ void run_single_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<R
   if (path == Path::automatic) {
     path = can_pipeline && bytes >= Tuning::pipeline_bytes ? Path::pipeline
            : bytes <= Tuning::small_bytes                  ? Path::small
+           : bytes <= Tuning::medium_bytes                 ? Path::medium
                                                            : Path::plain;
   }
   const auto plain = [&]<class Shape>(Shape) {
@@ -59,6 +61,8 @@ void run_single_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<R
                               workspace, stream);
   } else if (path == Path::small) {
     plain(typename Tuning::Small{});
+  } else if (path == Path::medium) {
+    plain(typename Tuning::Medium{});
   } else {
     plain(typename Tuning::Plain{});
   }

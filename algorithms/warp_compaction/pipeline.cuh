@@ -8,11 +8,11 @@
 //   placer      looks back for the tile's place                      -> placed
 //   copiers     copy what was kept to its place                      -> copied: the stage is free
 //
-// What makes it fast on an H200 is what is waited for: a tile's sum is published as soon as the
-// tile is compacted, whatever its block still has to place; a tile is drawn as late as possible,
-// and few are being loaded at a time, since all later tiles wait for a drawn one; and only one warp
-// a multiprocessor polls, since polling hundreds of warps is what slows the words down that they
-// poll.
+// What makes it fast on an H200 is what is waited for. A tile's sum is published as soon as the
+// tile is compacted, whatever its block still has to place; and a tile is drawn only when its stage
+// is free, since all later tiles wait for a drawn one. One placer is faster than several: the pace
+// that it sets keeps the loads of all blocks from coming in bursts, in which some tiles land late
+// and hold up all later ones.
 #pragma once
 
 #include <cstdint>
@@ -131,14 +131,9 @@ class Pipeline {
 
   __device__ void load() {
     RingPosition<Shape::stages> position;
-    RingPosition<Shape::stages> oldest_in_flight;
     for (int tile = 0;; ++tile, position.advance()) {
       Stage& stage = stages_[position.stage];
       if (tile >= Shape::stages) hopper::wait(stage.copied, position.parity ^ 1);
-      if (tile >= Shape::in_flight) {
-        hopper::wait(stages_[oldest_in_flight.stage].loaded, oldest_in_flight.parity);
-        oldest_in_flight.advance();
-      }
       const TileTicket ticket = look_back_.draw();
       if (lane_index() == 0) stage.ticket = ticket;
       if (ticket.tile < 0) {

@@ -15,17 +15,21 @@ namespace warpath::warp_compaction {
 /// Consecutive elements in registers, and the one before them.
 template <class T, int Width>
 struct Vector {
+  using Access = std::conditional_t<Width * sizeof(T) == 16, uint4,
+                                    std::conditional_t<Width * sizeof(T) == 8, uint2, unsigned>>;
+  static constexpr bool is_one_access = Width * sizeof(T) == sizeof(Access);
+
   T elements[1 + Width];
 
   __device__ __forceinline__ const T* at(int k) const { return elements + 1 + k; }
 
-  /// Loads all of them, and the one before if asked to.
+  /// Loads all of them, in one access if they are aligned to it, and the one before if asked to.
   __device__ __forceinline__ void load(const T* from, bool with_previous) {
     elements[0] = with_previous ? from[-1] : T{};
-    if constexpr (Width * sizeof(T) == sizeof(uint4)) {
-      if (reinterpret_cast<std::uintptr_t>(from) % sizeof(uint4) == 0) {
-        const uint4 line = *reinterpret_cast<const uint4*>(from);
-        memcpy(elements + 1, &line, sizeof line);
+    if constexpr (is_one_access) {
+      if (reinterpret_cast<std::uintptr_t>(from) % sizeof(Access) == 0) {
+        const Access access = *reinterpret_cast<const Access*>(from);
+        memcpy(elements + 1, &access, sizeof access);
         return;
       }
     }
@@ -78,8 +82,7 @@ __device__ __forceinline__ int warp_compact_batches(const Rule& rule, int segmen
         companions[row].load(from.companions + i, with_previous, count - i);
       }
     }
-    unsigned flags = 0;   // which of this lane's items are kept
-    unsigned counts = 0;  // how many in each row, a byte a row: a warp keeps at most 128 of a row
+    unsigned flags = 0;  // which of this lane's items are kept: `width` bits a row
 #pragma unroll
     for (int row = 0; row < batch_rows; ++row) {
       const int i = batch + (row * warp_threads + lane_index()) * width;
@@ -88,9 +91,15 @@ __device__ __forceinline__ int warp_compact_batches(const Rule& rule, int segmen
         if ((IsFull || i + k < count) &&
             rule.keep(items[row].at(k), companions[row].at(k), index + i + k)) {
           flags |= 1u << (row * width + k);
-          counts += 1u << (8 * row);
         }
       }
+    }
+    // How many in each row, a byte a row: a warp keeps at most 128 of a row.
+    unsigned counts = 0;
+#pragma unroll
+    for (int row = 0; row < batch_rows; ++row) {
+      counts |= static_cast<unsigned>(__popc(flags >> (row * width) & ((1u << width) - 1)))
+                << (8 * row);
     }
     const unsigned through = warp_inclusive_sum(counts);
     const unsigned before = through - counts;

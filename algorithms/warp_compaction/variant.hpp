@@ -11,7 +11,7 @@ enum class Variant {
 
 /// The kernel that `single_pass` takes. Only tests name one: `automatic` chooses by size, alignment
 /// and GPU.
-enum class Path { automatic, small, plain, pipeline };
+enum class Path { automatic, small, medium, plain, pipeline };
 
 struct Options {
   Variant variant = Variant::single_pass;

@@ -110,6 +110,8 @@ void remove_duplicates(DeviceSpan<const C> values, DeviceSpan<const R> reference
   require_apart("values", values, "out_references", out_references);
   require_apart("references", references, "out_values", out_values);
   require_apart("out_values", out_values, "out_references", out_references);
+  require_apart("tuples", tuples.coordinates, "out_values", out_values);
+  require_apart("tuples", tuples.coordinates, "out_references", out_references);
   require_in_range("dimensions", tuples.dimensions, 1, 16);
   require_in_range("primary", tuples.primary, 0, tuples.dimensions - 1);
   require_no_nan("tuples", tuples.coordinates, stream);

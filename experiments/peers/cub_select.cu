@@ -61,8 +61,8 @@ harness::Execution unique_by_key(const K* keys, const std::uint32_t* values, K* 
   template harness::Execution unique(const T*, T*, std::int64_t*, std::int64_t);                 \
   template harness::Execution unique_by_key(const T*, const std::uint32_t*, T*, std::uint32_t*,  \
                                             std::int64_t*, std::int64_t)
-WARPATH_INSTANTIATE(Element4);
-WARPATH_INSTANTIATE(Element8);
+WARPATH_INSTANTIATE(std::uint32_t);
+WARPATH_INSTANTIATE(std::uint64_t);
 WARPATH_INSTANTIATE(Element16);
 #undef WARPATH_INSTANTIATE
 
