@@ -95,8 +95,8 @@ void tx_copy(TxBarrier* b, void* dst, const void* src, unsigned bytes, const cha
          simt_file, simt_line, dst, src, bytes);
   auto& t = state_of(b, SIMT_HERE);
   end_complete_phase(b, t);
-  happens_before(b);
   std::memset(dst, not_landed, bytes);
+  happens_before(b);  // whoever waits lands the copy over the poison
   {
     const Unobserved books;
     t.copies.push_back({dst, src, bytes, SIMT_HERE});
