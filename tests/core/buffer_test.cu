@@ -1,0 +1,300 @@
+// Buffers, workspace and counts: who owns what, that nothing is lost, and that all of it keeps to
+// its stream.
+#include "core/buffer.cuh"
+#include "support.cuh"
+
+#ifdef SIMT_EMULATION
+#include "simt/options.hpp"
+#endif
+
+namespace warpath::core_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+constexpr std::int64_t more_than_any_device = std::int64_t{1} << 50;  // bytes
+
+template <class T>
+__global__ void fill_kernel(T* out, std::int64_t count, T value) {
+  const std::int64_t i = blockIdx.x * std::int64_t{blockDim.x} + threadIdx.x;
+  if (i < count) out[i] = value;
+}
+
+template <class T>
+void fill(cudaStream_t stream, T* out, std::int64_t count, T value) {
+  if (count == 0) return;
+  launch({static_cast<unsigned>(count / 64 + 1), 64, 0, stream}, fill_kernel<T>, out, count, value);
+}
+
+// ---------------------------------------------------------------- DeviceBuffer
+
+TEST(DeviceBuffer, HoldsWhatItIsGiven) {
+  const std::vector<int> values{3, 1, 4, 1, 5};
+  const DeviceBuffer<int> buffer = on_device(values);
+  EXPECT_EQ(buffer.count(), 5);
+  EXPECT_EQ(buffer.span().data, buffer.data());
+  EXPECT_EQ(buffer.span().count, 5);
+  EXPECT_EQ(on_host(buffer), values);
+}
+
+TEST(DeviceBuffer, OfNothingHasNoMemory) {
+  const std::uint64_t before = allocated_bytes();
+  const DeviceBuffer<int> buffer(0);
+  EXPECT_EQ(buffer.data(), nullptr);
+  EXPECT_EQ(buffer.count(), 0);
+  EXPECT_EQ(allocated_bytes(), before);
+}
+
+TEST(DeviceBuffer, MovesItsMemory) {
+  static_assert(!std::is_copy_constructible_v<DeviceBuffer<int>>);
+  static_assert(!std::is_copy_assignable_v<DeviceBuffer<int>>);
+  static_assert(std::is_nothrow_move_constructible_v<DeviceBuffer<int>>);
+  static_assert(std::is_nothrow_move_assignable_v<DeviceBuffer<int>>);
+  const std::uint64_t before = allocated_bytes();
+  {
+    DeviceBuffer<int> first = on_device(std::vector<int>{1, 2, 3});
+    int* const memory = first.data();
+    DeviceBuffer<int> second(std::move(first));
+    EXPECT_EQ(first.data(), nullptr);  // NOLINT(bugprone-use-after-move): it is empty now
+    EXPECT_EQ(first.count(), 0);
+    EXPECT_EQ(second.data(), memory);
+
+    DeviceBuffer<int> third = on_device(std::vector<int>{4, 5});
+    const std::uint64_t with_both = allocated_bytes();
+    third = std::move(second);
+    EXPECT_EQ(second.data(), nullptr);  // NOLINT(bugprone-use-after-move)
+    EXPECT_EQ(third.data(), memory);
+    EXPECT_LT(allocated_bytes(), with_both) << "what it held before was not freed";
+    EXPECT_EQ(on_host(third), (std::vector<int>{1, 2, 3}));
+
+    DeviceBuffer<int>& itself = third;
+    third = std::move(itself);
+    EXPECT_EQ(on_host(third), (std::vector<int>{1, 2, 3}));
+  }
+  EXPECT_EQ(allocated_bytes(), before);
+}
+
+TEST(DeviceBuffer, WorksInAStream) {
+  const Stream stream;
+  const std::uint64_t before = allocated_bytes();
+  for (int round = 0; round < 10; ++round) {
+    const DeviceBuffer<int> buffer(1000, stream);
+    fill(stream, buffer.data(), 1000, round);
+    EXPECT_EQ(on_host(buffer, stream), std::vector<int>(1000, round));
+  }
+  EXPECT_EQ(allocated_bytes(), before);
+}
+
+// The buffers are gone before the stream has come to the kernels that use them.
+TEST(DeviceBuffer, OutlivesTheWorkBeforeItsEnd) {
+  const Stream stream;
+  const DeviceBuffer<int> result(1000, stream);
+  {
+    const DeviceBuffer<int> scratch(1000, stream);
+    fill(stream, scratch.data(), 1000, 42);
+    CUDA_CHECK(cudaMemcpyAsync(result.data(), scratch.data(), 1000 * sizeof(int),
+                               cudaMemcpyDeviceToDevice, stream));
+  }
+  {
+    const DeviceBuffer<int> next(1000, stream);
+    fill(stream, next.data(), 1000, -1);
+  }
+  EXPECT_EQ(on_host(result, stream), std::vector<int>(1000, 42));
+}
+
+TEST(DeviceBuffer, SaysWhatCouldNotBeAllocated) {
+  const std::uint64_t before = allocated_bytes();
+  EXPECT_THAT(message_of<CudaError>([] { DeviceBuffer<char> b(more_than_any_device); }),
+              AllOf(HasSubstr("cudaMallocAsync("), HasSubstr("buffer.cuh:"),
+                    HasSubstr("cudaErrorMemoryAllocation")));
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+  EXPECT_EQ(allocated_bytes(), before);
+  EXPECT_EQ(on_host(on_device(std::vector<int>{8})), std::vector<int>{8});
+}
+
+TEST(DeviceBuffer, RefusesCountsThatNoMemoryHas) {
+  for (const std::int64_t count :
+       {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min(), std::int64_t{1} << 60,
+        std::int64_t{1} << 61, std::numeric_limits<std::int64_t>::max()}) {
+    EXPECT_THAT(message_of<std::exception>([&] { DeviceBuffer<std::int64_t> b(count); }),
+                AllOf(HasSubstr(std::to_string(count)), HasSubstr("expected")));
+  }
+}
+
+// ---------------------------------------------------------------- Workspace
+
+struct Wide {
+  double of[5];
+};
+
+bool is_aligned(const void* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % 256 == 0;
+}
+
+TEST(Workspace, GivesSeparateAlignedArraysOfSeveralTypes) {
+  const Stream stream;
+  Workspace workspace;
+  for (const std::int64_t count : {1, 3, 63, 64, 65, 1000, 7, 5000, 5001}) {
+    SCOPED_TRACE("arrays of " + std::to_string(count));
+    const auto [chars, ints, nothing, doubles, wide] =
+        workspace.take<char, int, float, double, Wide>(stream, count, count + 1, 0, count, 1);
+    EXPECT_TRUE(is_aligned(chars) && is_aligned(ints) && is_aligned(nothing) &&
+                is_aligned(doubles) && is_aligned(wide));
+    EXPECT_GE(workspace.bytes(), count * 13 + 4 + static_cast<std::int64_t>(sizeof(Wide)));
+    // Each is filled by its own value; none may have overwritten another.
+    fill(stream, chars, count, 'c');
+    fill(stream, ints, count + 1, -7);
+    fill(stream, doubles, count, 0.25);
+    fill(stream, wide, 1, Wide{{1, 2, 3, 4, 5}});
+    EXPECT_THAT(on_host(chars, count, stream), testing::Each('c'));
+    EXPECT_THAT(on_host(ints, count + 1, stream), testing::Each(-7));
+    EXPECT_THAT(on_host(doubles, count, stream), testing::Each(0.25));
+    EXPECT_THAT(on_host(wide, 1, stream)[0].of, testing::ElementsAre(1, 2, 3, 4, 5));
+  }
+}
+
+TEST(Workspace, GrowsOnlyWhenItMust) {
+  const std::uint64_t before = allocated_bytes();
+  {
+    Workspace workspace;
+    EXPECT_EQ(workspace.bytes(), 0);
+    const auto [first] = workspace.take<int>(nullptr, 1000);
+    const std::int64_t bytes = workspace.bytes();
+    EXPECT_GE(bytes, 4000);
+    EXPECT_LT(bytes, 4000 + 256);
+    const auto [smaller] = workspace.take<int>(nullptr, 10);
+    EXPECT_EQ(smaller, first);
+    EXPECT_EQ(workspace.bytes(), bytes);
+    std::ignore = workspace.take<int>(nullptr, 2000);
+    EXPECT_GE(workspace.bytes(), 8000);
+    EXPECT_EQ(allocated_bytes(), before + static_cast<std::uint64_t>(workspace.bytes()))
+        << "the old memory was not freed";
+  }
+  EXPECT_EQ(allocated_bytes(), before);
+}
+
+TEST(Workspace, GivesNothingWhereNothingIsAsked) {
+  Workspace workspace;
+  const auto [ints, doubles] = workspace.take<int, double>(nullptr, 0, 0);
+  EXPECT_EQ(ints, nullptr);
+  EXPECT_EQ(doubles, nullptr);
+  EXPECT_EQ(workspace.bytes(), 0);
+}
+
+TEST(Workspace, CanBeUsedAfterItCouldNotGrow) {
+  const std::uint64_t before = allocated_bytes();
+  {
+    Workspace workspace;
+    std::ignore = workspace.take<int>(nullptr, 100);
+    EXPECT_THROW(std::ignore = workspace.take<char>(nullptr, more_than_any_device), CudaError);
+    EXPECT_THROW(std::ignore = workspace.look_back(nullptr, more_than_any_device / 8), CudaError);
+    const auto [ints] = workspace.take<int>(nullptr, 100);
+    fill(nullptr, ints, 100, 5);
+    EXPECT_EQ(on_host(ints, 100), std::vector<int>(100, 5));
+  }
+  EXPECT_EQ(allocated_bytes(), before);
+}
+
+TEST(Workspace, MovesItsMemory) {
+  const std::uint64_t before = allocated_bytes();
+  {
+    Workspace workspace;
+    const auto [first] = workspace.take<int>(nullptr, 1000);
+    Workspace moved(std::move(workspace));
+    const auto [again] = moved.take<int>(nullptr, 1000);
+    EXPECT_EQ(again, first);
+  }
+  EXPECT_EQ(allocated_bytes(), before);
+}
+
+#ifdef SIMT_EMULATION
+/// While it lives, streams are lazy and memory that was freed is closed.
+class LazyAndGuarded {
+ public:
+  LazyAndGuarded() { simt::options().lazy = simt::options().guard = true; }
+  ~LazyAndGuarded() {
+    // A kernel that met closed memory fails this test only.
+    if (cudaDeviceSynchronize() != cudaSuccess) cudaDeviceReset();
+    simt::options() = before_;
+  }
+  LazyAndGuarded(const LazyAndGuarded&) = delete;
+  LazyAndGuarded& operator=(const LazyAndGuarded&) = delete;
+
+ private:
+  simt::Options before_ = simt::options();
+};
+#endif
+
+// Two streams share it, ordered by an event. What the second one still works on must not be freed
+// in the order of the first.
+TEST(Workspace, FreesMemoryAfterTheLastCallThatUsedIt) {
+#ifdef SIMT_EMULATION
+  CUDA_CHECK(cudaDeviceSynchronize());
+  const LazyAndGuarded late;
+#endif
+  constexpr std::int64_t count = 1000;
+  for (int round = 0; round < 10; ++round) {  // the streams' order is another one in each
+    const Stream first;
+    const Stream second;
+    Workspace workspace;
+    const auto [in_first] = workspace.take<int>(first, count);
+    fill(first, in_first, count, 1);
+    cudaEvent_t first_is_done = nullptr;
+    CUDA_CHECK(cudaEventCreateWithFlags(&first_is_done, cudaEventDisableTiming));
+    CUDA_CHECK(cudaEventRecord(first_is_done, first));
+    CUDA_CHECK(cudaStreamWaitEvent(second, first_is_done));
+    const auto [in_second] = workspace.take<int>(second, count);
+    fill(second, in_second, count, 2);
+    const auto [larger] = workspace.take<int>(second, 2 * count);
+    CUDA_CHECK(cudaStreamSynchronize(first));
+    fill(second, larger, 2 * count, 3);
+    EXPECT_EQ(on_host(larger, 2 * count, second), std::vector<int>(2 * count, 3));
+    CUDA_CHECK(cudaEventDestroy(first_is_done));
+  }
+}
+
+TEST(Workspace, OutlivesStreamsThatItNoLongerUses) {
+  const std::uint64_t before = allocated_bytes();
+  {
+    const Stream last;
+    Workspace workspace;
+    {
+      const Stream first;
+      std::ignore = workspace.take<int>(first, 100);
+      std::ignore = workspace.look_back(first, 100);
+    }
+    std::ignore = workspace.take<int>(last, 100);
+    std::ignore = workspace.look_back(last, 100);
+  }
+  EXPECT_EQ(allocated_bytes(), before);
+}
+
+// ---------------------------------------------------------------- DeviceCount
+
+__global__ void add_to_count_kernel(std::int64_t* count, std::int64_t value) {
+  *count += value;
+}
+
+TEST(DeviceCount, IsSetAndRead) {
+  const DeviceCount count;
+  count.set_zero(nullptr);
+  EXPECT_EQ(count.get(nullptr), 0);
+  const std::int64_t large = (std::int64_t{1} << 40) + 3;
+  launch({1, 1}, add_to_count_kernel, count.device(), large);
+  launch({1, 1}, add_to_count_kernel, count.device(), 1);
+  EXPECT_EQ(count.get(nullptr), large + 1);
+  count.set_zero(nullptr);
+  EXPECT_EQ(count.get(nullptr), 0);
+}
+
+TEST(DeviceCount, WaitsForTheWorkInItsStream) {
+  const Stream stream;
+  const DeviceCount count(stream);
+  count.set_zero(stream);
+  for (int i = 1; i <= 10; ++i) launch({1, 1, 0, stream}, add_to_count_kernel, count.device(), i);
+  EXPECT_EQ(count.get(stream), 55);
+}
+
+}  // namespace
+}  // namespace warpath::core_test

@@ -1,0 +1,154 @@
+// Launches: arguments, shared memory, grids of persistent kernels, and shapes that cannot be.
+#include <algorithm>
+#include <cuda/atomic>
+#include <numeric>
+
+#include "core/launch.cuh"
+#include "support.cuh"
+
+namespace warpath::core_test {
+namespace {
+
+using testing::HasSubstr;
+
+struct Arguments {
+  std::int64_t wide;
+  double real;
+  const int* pointer;
+  bool operator==(const Arguments&) const = default;
+};
+
+__global__ void store_arguments_kernel(Arguments* out, std::int64_t wide, double real,
+                                       const int* pointer) {
+  *out = {wide, real, pointer};
+}
+
+TEST(Launch, ConvertsArgumentsToTheKernelsTypes) {
+  const DeviceBuffer<Arguments> out(1);
+  const DeviceBuffer<int> target(1);
+  const int narrow = -3;
+  int* const pointer = target.data();
+  launch({1, 1}, store_arguments_kernel, out.data(), narrow, 0.5f, pointer);
+  EXPECT_TRUE(on_host(out)[0] == (Arguments{-3, 0.5, pointer}));
+  launch({1, 1}, store_arguments_kernel, out.data(), 7u, 2, nullptr);
+  EXPECT_TRUE(on_host(out)[0] == (Arguments{7, 2.0, nullptr}));
+}
+
+__global__ void count_threads_kernel(unsigned* counts) {
+  atomicAdd(&counts[blockIdx.x], 1u);
+}
+
+TEST(Launch, RunsAllThreadsOfAllBlocksInItsStream) {
+  const Stream stream;
+  const DeviceBuffer<unsigned> counts = on_device(std::vector<unsigned>(5, 0), stream);
+  launch({5, 96, 0, stream}, count_threads_kernel, counts.data());
+  EXPECT_THAT(on_host(counts, stream), testing::Each(96u));
+}
+
+template <int Count>
+struct Values {
+  int of[Count];
+};
+
+// Each thread reads what others have written, at the far end of the storage.
+template <int Count>
+__global__ void reverse_kernel(int* values, int* misaligned) {
+  int* staged = dynamic_shared<Values<Count>>().of;
+  if (reinterpret_cast<std::uintptr_t>(staged) % 128 != 0) atomicAdd(misaligned, 1);
+  for (unsigned i = threadIdx.x; i < Count; i += blockDim.x) staged[i] = values[i];
+  __syncthreads();
+  for (unsigned i = threadIdx.x; i < Count; i += blockDim.x) values[i] = staged[Count - 1 - i];
+}
+
+template <int Count>
+void expect_reversed() {
+  std::vector<int> values(Count);
+  std::iota(values.begin(), values.end(), 0);
+  const DeviceBuffer<int> device = on_device(values);
+  const DeviceBuffer<int> misaligned = on_device(std::vector<int>{0});
+  launch({1, 256, sizeof(Values<Count>)}, reverse_kernel<Count>, device.data(), misaligned.data());
+  std::reverse(values.begin(), values.end());
+  EXPECT_EQ(on_host(device), values);
+  EXPECT_EQ(on_host(misaligned)[0], 0) << "dynamic shared memory is not aligned to 128 bytes";
+}
+
+TEST(DynamicShared, HoldsAStruct) {
+  expect_reversed<1000>();
+}
+
+TEST(DynamicShared, MayPass48KiB) {
+  expect_reversed<60 * 1024 / sizeof(int)>();
+}
+
+TEST(ResidentBlocks, FillTheDevice) {
+  int processors = 0;
+  CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+  const unsigned small = resident_blocks(count_threads_kernel, 128, 0);
+  const unsigned large = resident_blocks(count_threads_kernel, 1024, 0);
+  const unsigned greedy = resident_blocks(reverse_kernel<1000>, 128, 60 * 1024);
+  EXPECT_GE(large, static_cast<unsigned>(processors));
+  EXPECT_GE(small, large);
+  EXPECT_GE(greedy, static_cast<unsigned>(processors));
+  EXPECT_LE(greedy, small);
+  EXPECT_EQ(small % processors, 0u);
+}
+
+struct Impossible {
+  const char* name;
+  LaunchShape shape;
+};
+const Impossible impossible[] = {{"too many threads", {1, 2048}},
+                                 {"too much shared memory", {1, 32, 1024 * 1024}},
+                                 {"no blocks", {0, 32}},
+                                 {"no threads", {1, 0}}};
+
+TEST(Launch, RefusesWhatCannotBe) {
+  const DeviceBuffer<unsigned> counts = on_device(std::vector<unsigned>{0});
+  for (const Impossible& tried : impossible) {
+    SCOPED_TRACE(tried.name);
+    EXPECT_THAT(
+        message_of<CudaError>([&] { launch(tried.shape, count_threads_kernel, counts.data()); }),
+        testing::AllOf(HasSubstr("failed at"), HasSubstr("launch.cuh")));
+    EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+  }
+  launch({1, 32}, count_threads_kernel, counts.data());
+  EXPECT_EQ(on_host(counts)[0], 32u) << "a refused launch ran, or spoilt the next one";
+}
+
+TEST(ResidentBlocks, RefusesWhatCannotBe) {
+  EXPECT_THROW(resident_blocks(count_threads_kernel, 2048, 0), CudaError);
+  EXPECT_THROW(resident_blocks(count_threads_kernel, 32, 1024 * 1024), CudaError);
+  EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
+}
+
+// The first warp waits for a word that the last warp writes after it has written the values.
+__global__ void hand_over_kernel(int* values, unsigned* flag, int* received) {
+  const cuda::atomic_ref<unsigned, cuda::thread_scope_device> ready(*flag);
+  const unsigned thread = threadIdx.x % 32;
+  if (threadIdx.x < 32) {
+    wait_until([&] { return ready.load(cuda::std::memory_order_acquire) == 32; });
+    received[thread] = values[31 - thread];
+  } else {
+    values[thread] = static_cast<int>(100 + thread);
+    ready.fetch_add(1, cuda::std::memory_order_release);
+  }
+}
+
+TEST(WaitUntil, LetsTheOthersRun) {
+  const DeviceBuffer<int> values(32);
+  const DeviceBuffer<unsigned> flag = on_device(std::vector<unsigned>{0});
+  const DeviceBuffer<int> received(32);
+  launch({1, 64}, hand_over_kernel, values.data(), flag.data(), received.data());
+  std::vector<int> expected(32);
+  std::iota(expected.rbegin(), expected.rend(), 100);
+  EXPECT_EQ(on_host(received), expected);
+}
+
+TEST(IsHopper, AgreesWithTheDevice) {
+  cudaDeviceProp properties;
+  CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
+  EXPECT_EQ(is_hopper(), properties.major >= 9);
+}
+
+}  // namespace
+}  // namespace warpath::core_test

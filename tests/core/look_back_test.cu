@@ -1,0 +1,267 @@
+// Decoupled look-back as an exclusive scan of tile sums, against the same scan on the host: few
+// tiles and many, grids of any size, calls that follow each other on one workspace, and looks that
+// must reach as far back as one can.
+#include <algorithm>
+#include <numeric>
+
+#include "core/look_back.cuh"
+#include "support.cuh"
+
+namespace warpath::core_test {
+namespace {
+
+constexpr unsigned largest_sum = (1u << 25) - 1;  // of a tile
+
+/// What the scan says of a tile.
+struct Found {
+  std::uint64_t before = 0;  ///< sum of all tiles before it
+  std::uint32_t visits = 0;  ///< how often the tile was drawn
+  std::uint32_t tiles = 0;   ///< how many there are
+  bool operator==(const Found&) const = default;
+};
+
+void PrintTo(const Found& found, std::ostream* out) {
+  *out << "{before " << found.before << ", visits " << found.visits << ", tiles " << found.tiles
+       << "}";
+}
+
+/// One warp a block: draws tiles one by one.
+__global__ void scan_kernel(LookBack look_back, const unsigned* sums, Found* found) {
+  for (;;) {
+    const TileTicket ticket = look_back.draw();
+    if (ticket.tile < 0) return;
+    const unsigned sum = sums[ticket.tile];
+    if (lane_index() == 0) look_back.publish(ticket, sum);
+    look_back.clear(ticket);
+    const std::uint64_t before = look_back.sum_before(ticket, sum);
+    if (lane_index() == 0) {
+      found[ticket.tile].before = before;
+      found[ticket.tile].tiles = static_cast<std::uint32_t>(look_back.tiles());
+      atomicAdd(&found[ticket.tile].visits, 1u);
+    }
+  }
+}
+
+/// How far a look must reach in the worst case: to the 31st row before the own one.
+constexpr int longest_look = 32 * warp_threads;
+struct Drawn {
+  TileTicket tickets[longest_look];
+};
+
+/// One block of one warp: draws many tiles, publishes all their sums, and only then looks back,
+/// from the last of them on. So the first look finds no checkpoint nearer than the begin of what
+/// was drawn.
+__global__ void late_scan_kernel(LookBack look_back, const unsigned* sums, Found* found) {
+  TileTicket* tickets = dynamic_shared<Drawn>().tickets;
+  bool is_last = false;
+  while (!is_last) {
+    int drawn = 0;
+    while (drawn < longest_look && !is_last) {
+      const TileTicket ticket = look_back.draw();
+      is_last = ticket.tile < 0;
+      if (is_last) break;
+      if (lane_index() == 0) {
+        tickets[drawn] = ticket;
+        look_back.publish(ticket, sums[ticket.tile]);
+      }
+      look_back.clear(ticket);
+      ++drawn;
+    }
+    __syncwarp();
+    for (int i = drawn - 1; i >= 0; --i) {
+      const TileTicket ticket = tickets[i];
+      const std::uint64_t before = look_back.sum_before(ticket, sums[ticket.tile]);
+      if (lane_index() == 0) {
+        Found& own = found[ticket.tile];
+        own = {before, own.visits + 1, static_cast<std::uint32_t>(look_back.tiles())};
+      }
+    }
+    __syncwarp();
+  }
+}
+
+std::vector<unsigned> random_sums(std::int64_t tiles, std::uint64_t seed, unsigned largest) {
+  std::mt19937_64 random(seed);
+  std::uniform_int_distribution<unsigned> sum(0, largest);
+  std::vector<unsigned> sums(static_cast<std::size_t>(tiles));
+  std::generate(sums.begin(), sums.end(), [&] { return sum(random); });
+  return sums;
+}
+
+std::vector<Found> oracle(const std::vector<unsigned>& sums) {
+  std::vector<Found> found(sums.size());
+  std::uint64_t before = 0;
+  for (std::size_t tile = 0; tile < sums.size(); ++tile) {
+    found[tile] = {before, 1, static_cast<std::uint32_t>(sums.size())};
+    before += sums[tile];
+  }
+  return found;
+}
+
+/// One scan whose result is looked at later, when others may have followed it.
+class Scan {
+ public:
+  Scan(std::vector<unsigned> sums, cudaStream_t stream)
+      : sums_(std::move(sums)),
+        stream_(stream),
+        in_(on_device(sums_, stream)),
+        found_(on_device(std::vector<Found>(sums_.size()), stream)) {}
+
+  void start(Workspace& workspace, unsigned blocks) {
+    launch({blocks, warp_threads, 0, stream_}, scan_kernel, workspace.look_back(stream_, tiles()),
+           in_.data(), found_.data());
+  }
+  void start_late(Workspace& workspace) {
+    launch({1, warp_threads, sizeof(Drawn), stream_}, late_scan_kernel,
+           workspace.look_back(stream_, tiles()), in_.data(), found_.data());
+  }
+  void expect_right() const {
+    const std::vector<Found> found = on_host(found_, stream_);
+    const std::vector<Found> expected = oracle(sums_);
+    const auto [wrong, right] = std::mismatch(found.begin(), found.end(), expected.begin());
+    if (wrong == found.end()) return;
+    ADD_FAILURE() << "tile " << wrong - found.begin() << " of " << tiles() << ": "
+                  << testing::PrintToString(*wrong) << ", expected "
+                  << testing::PrintToString(*right);
+  }
+  [[nodiscard]] std::int64_t tiles() const { return static_cast<std::int64_t>(sums_.size()); }
+
+ private:
+  std::vector<unsigned> sums_;
+  cudaStream_t stream_;
+  DeviceBuffer<unsigned> in_;
+  DeviceBuffer<Found> found_;
+};
+
+std::vector<std::int64_t> tile_counts() {
+  if (is_small()) return {1, 2, 31, 32, 33, 300};
+  return {1, 2, 31, 32, 33, 1023, 1024, 1025, 5000};
+}
+
+TEST(LookBack, ScansAnyNumberOfTilesInAnyGrid) {
+  for (const std::int64_t tiles : tile_counts()) {
+    const auto count = static_cast<unsigned>(tiles);
+    for (const unsigned blocks : {1u, 7u, count / 2 + 1, count, count + 5}) {
+      SCOPED_TRACE(std::to_string(tiles) + " tiles (also the seed), " + std::to_string(blocks) +
+                   " blocks");
+      Workspace workspace;
+      Scan scan(random_sums(tiles, count, largest_sum), nullptr);
+      scan.start(workspace, blocks);
+      scan.expect_right();
+    }
+  }
+}
+
+TEST(LookBack, CarriesTotalsBeyond32Bits) {
+  for (const std::int64_t tiles : tile_counts()) {
+    SCOPED_TRACE(std::to_string(tiles) + " tiles");
+    Workspace workspace;
+    Scan scan(std::vector<unsigned>(static_cast<std::size_t>(tiles), largest_sum), nullptr);
+    scan.start(workspace, 64);
+    scan.expect_right();
+  }
+}
+
+TEST(LookBack, TellsEmptyTilesFromUnpublishedOnes) {
+  Workspace workspace;
+  for (const std::int64_t tiles : tile_counts()) {
+    SCOPED_TRACE(std::to_string(tiles) + " tiles");
+    Scan scan(std::vector<unsigned>(static_cast<std::size_t>(tiles), 0), nullptr);
+    scan.start(workspace, 16);
+    scan.expect_right();
+  }
+}
+
+// The longest look: 31 full rows without a checkpoint, whose sum passes 32 bits as well.
+TEST(LookBack, ReachesAllTilesWithoutACheckpoint) {
+  Workspace workspace;
+  for (const std::int64_t tiles : {1, 32, 33, 127, 160, 1000, 1023, 1024, 1025, 2048, 3000}) {
+    if (is_small() && tiles > 1025) continue;
+    SCOPED_TRACE(std::to_string(tiles) + " tiles");
+    Scan full(std::vector<unsigned>(static_cast<std::size_t>(tiles), largest_sum), nullptr);
+    full.start_late(workspace);
+    full.expect_right();
+    Scan random(random_sums(tiles, 7, largest_sum), nullptr);
+    random.start_late(workspace);
+    random.expect_right();
+  }
+}
+
+// Each call must find its half clear, whatever the calls before it left there.
+TEST(LookBack, FollowsCallsOfAnyOtherSize) {
+  Workspace workspace;
+  std::uint64_t seed = 0;
+  for (const std::int64_t tiles : {1,  1,    1024, 1,  1,  33,  32, 1025, 1024, 31,   2,   900,
+                                   64, 1026, 5,    40, 40, 400, 1,  3,    700,  1030, 2000}) {
+    if (is_small() && tiles > 100) continue;
+    SCOPED_TRACE("call " + std::to_string(++seed) + " (also the seed): " + std::to_string(tiles) +
+                 " tiles");
+    Scan scan(random_sums(tiles, seed, largest_sum), nullptr);
+    scan.start(workspace, 9);
+    scan.expect_right();
+  }
+}
+
+TEST(LookBack, FollowsRandomCallsWithoutWaitingForThem) {
+  for (std::uint64_t seed = 1; seed <= (is_small() ? 2 : 8); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    const Stream stream;
+    Workspace workspace;
+    std::vector<Scan> scans;
+    for (int call = 0; call < 20; ++call) {
+      const auto most = std::int64_t{1} << random() % (is_small() ? 8 : 12);
+      const auto tiles = 1 + static_cast<std::int64_t>(random() % most);
+      scans.emplace_back(random_sums(tiles, random(), largest_sum), stream);
+    }
+    for (Scan& scan : scans) scan.start(workspace, 1 + random() % 40);
+    for (std::size_t call = 0; call < scans.size(); ++call) {
+      SCOPED_TRACE("call " + std::to_string(call));
+      scans[call].expect_right();
+    }
+  }
+}
+
+// One call leaves its half dirty; many rows must then be cleared by few tiles, and the reverse.
+TEST(LookBack, ClearsManyRowsWithFewTiles) {
+  const std::int64_t many = is_small() ? 300 : 5000;
+  for (const std::int64_t few : {1, 2, 3, 31, 33}) {
+    SCOPED_TRACE(std::to_string(few) + " tiles after " + std::to_string(many));
+    Workspace workspace;
+    for (const std::int64_t tiles : {many, few, many, many, few, few, many}) {
+      Scan scan(random_sums(tiles, static_cast<std::uint64_t>(few), largest_sum), nullptr);
+      scan.start(workspace, 4);
+      scan.expect_right();
+    }
+  }
+}
+
+TEST(LookBack, KeepsItsMemoryUntilItMustGrow) {
+  Workspace workspace;
+  const auto bytes_after = [&](std::int64_t tiles) {
+    Scan scan(random_sums(tiles, 1, 10), nullptr);
+    scan.start(workspace, 2);
+    scan.expect_right();
+    return workspace.bytes();
+  };
+  const std::int64_t at_first = bytes_after(100);
+  EXPECT_EQ(at_first, LookBack::bytes(100));
+  EXPECT_EQ(bytes_after(1), at_first);
+  EXPECT_EQ(bytes_after(100), at_first);
+  EXPECT_EQ(bytes_after(1000), LookBack::bytes(1000));
+  EXPECT_EQ(bytes_after(3), LookBack::bytes(1000));
+}
+
+TEST(LookBack, NeedsAtMost16BytesATile) {
+  for (std::int64_t tiles = 0; tiles <= 3000; ++tiles) {
+    ASSERT_LE(LookBack::bytes(tiles), 16 * tiles + 4096) << tiles << " tiles";
+    ASSERT_LE(LookBack::bytes(tiles), LookBack::bytes(tiles + 1)) << tiles << " tiles";
+  }
+  for (int power = 12; power <= 40; ++power) {
+    const std::int64_t tiles = std::int64_t{1} << power;
+    EXPECT_LE(LookBack::bytes(tiles), 16 * tiles + 4096) << tiles << " tiles";
+  }
+}
+
+}  // namespace
+}  // namespace warpath::core_test

@@ -1,0 +1,125 @@
+// What host functions demand: each message names the argument, the value and what was expected.
+#include <limits>
+
+#include "core/preconditions.cuh"
+#include "support.cuh"
+
+namespace warpath::core_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string message(const std::function<void()>& act) {
+  return message_of<std::invalid_argument>(act);
+}
+
+TEST(RequireRoom, NamesTheArgumentItsSizeAndTheNeed) {
+  int value = 0;
+  const DeviceSpan<int> out{&value, 10};
+  EXPECT_EQ(message([&] { require_room("out", out, 10); }), "nothing");
+  EXPECT_EQ(message([&] { require_room("out", out, 0); }), "nothing");
+  EXPECT_THAT(message([&] { require_room("out", out, 11); }),
+              AllOf(HasSubstr("out holds 10 elements"), HasSubstr("11 are needed")));
+}
+
+TEST(RequireCount, NamesBothArgumentsAndBothCounts) {
+  EXPECT_EQ(message([] { require_count("flags", 5, "in", 5); }), "nothing");
+  EXPECT_THAT(message([] { require_count("flags", 4, "in", 5); }),
+              AllOf(HasSubstr("flags has 4 elements"), HasSubstr("expected 5"),
+                    HasSubstr("as many as in")));
+  EXPECT_THAT(message([] { require_count("flags", 6, "in", 5); }),
+              AllOf(HasSubstr("flags has 6 elements"), HasSubstr("expected 5")));
+}
+
+TEST(RequireInRange, NamesTheArgumentTheValueAndTheRange) {
+  for (const std::int64_t inside : {-2, 0, 7}) {
+    EXPECT_EQ(message([&] { require_in_range("bits", inside, -2, 7); }), "nothing");
+  }
+  for (const std::int64_t outside : {std::int64_t{-3}, std::int64_t{8}, std::int64_t{1} << 40}) {
+    EXPECT_THAT(
+        message([&] { require_in_range("bits", outside, -2, 7); }),
+        AllOf(HasSubstr("bits is " + std::to_string(outside)), HasSubstr("expected -2 to 7")));
+  }
+}
+
+struct Pair {
+  const char* name;
+  int a_begin, a_end, b_begin, b_end;  // words
+  bool is_apart;
+};
+const Pair pairs[] = {
+    {"far from each other", 0, 10, 20, 30, true},
+    {"touching, a first", 0, 10, 10, 20, true},
+    {"touching, b first", 10, 20, 0, 10, true},
+    {"the same", 0, 10, 0, 10, false},
+    {"the last of a is the first of b", 0, 11, 10, 20, false},
+    {"the last of b is the first of a", 10, 20, 0, 11, false},
+    {"b within a", 0, 30, 10, 20, false},
+    {"a within b", 10, 20, 0, 30, false},
+    {"a empty, within b", 10, 10, 0, 30, true},
+    {"b empty, within a", 0, 30, 10, 10, true},
+    {"both empty", 5, 5, 5, 5, true},
+};
+
+TEST(RequireApart, TellsOverlapsFromNeighbours) {
+  int words[32] = {};
+  for (const Pair& p : pairs) {
+    SCOPED_TRACE(p.name);
+    const DeviceSpan<const int> a{words + p.a_begin, p.a_end - p.a_begin};
+    const DeviceSpan<int> b{words + p.b_begin, p.b_end - p.b_begin};
+    const std::string said = message([&] { require_apart("in", a, "out", b); });
+    if (p.is_apart) {
+      EXPECT_EQ(said, "nothing");
+    } else {
+      EXPECT_THAT(said, AllOf(HasSubstr("out overlaps in"), HasSubstr("expected")));
+    }
+  }
+}
+
+TEST(RequireApart, ComparesBytesOfDifferentTypes) {
+  alignas(8) unsigned char bytes[64] = {};
+  const DeviceSpan<unsigned char> first{bytes, 17};
+  const auto doubles_from = [&](int byte) {
+    return DeviceSpan<double>{reinterpret_cast<double*>(bytes + byte), 2};
+  };
+  EXPECT_THAT(message([&] { require_apart("bytes", first, "doubles", doubles_from(16)); }),
+              HasSubstr("doubles overlaps bytes"));
+  EXPECT_EQ(message([&] { require_apart("bytes", first, "doubles", doubles_from(24)); }),
+            "nothing");
+}
+
+template <class T>
+class RequireNoNan : public testing::Test {};
+using Floats = testing::Types<float, double>;
+TYPED_TEST_SUITE(RequireNoNan, Floats);
+
+TYPED_TEST(RequireNoNan, NamesTheFirstInACheckedBuild) {
+  static_assert(checked_build, "the tests are a checked build");
+  using Limits = std::numeric_limits<TypeParam>;
+  const Stream stream;
+  std::vector<TypeParam> values(100'000, Limits::infinity());
+  const auto said = [&] {
+    const DeviceBuffer<TypeParam> device = on_device(values, stream);
+    return message([&] {
+      require_no_nan<TypeParam>("keys", {device.data(), device.count()}, stream);
+    });
+  };
+  EXPECT_EQ(said(), "nothing");
+  for (const std::size_t first : {99'999, 65'536, 65'535, 1, 0}) {
+    values[first] = -Limits::quiet_NaN();
+    EXPECT_THAT(said(), AllOf(HasSubstr("keys[" + std::to_string(first) + "] is NaN"),
+                              HasSubstr("expected")));
+  }
+}
+
+TYPED_TEST(RequireNoNan, AcceptsNoValues) {
+  EXPECT_EQ(message([] { require_no_nan<TypeParam>("keys", {}, nullptr); }), "nothing");
+}
+
+TEST(RequireNoNanOfIntegers, LooksAtNothing) {
+  EXPECT_EQ(message([] { require_no_nan<int>("keys", {nullptr, 10}, nullptr); }), "nothing");
+}
+
+}  // namespace
+}  // namespace warpath::core_test
