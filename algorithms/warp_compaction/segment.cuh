@@ -82,7 +82,8 @@ __device__ __forceinline__ int warp_compact_batches(const Rule& rule, int segmen
         companions[row].load(from.companions + i, with_previous, count - i);
       }
     }
-    unsigned flags = 0;  // which of this lane's items are kept: `width` bits a row
+    unsigned flags = 0;   // which of this lane's items are kept
+    unsigned counts = 0;  // how many in each row, a byte a row: a warp keeps at most 128 of a row
 #pragma unroll
     for (int row = 0; row < batch_rows; ++row) {
       const int i = batch + (row * warp_threads + lane_index()) * width;
@@ -91,15 +92,9 @@ __device__ __forceinline__ int warp_compact_batches(const Rule& rule, int segmen
         if ((IsFull || i + k < count) &&
             rule.keep(items[row].at(k), companions[row].at(k), index + i + k)) {
           flags |= 1u << (row * width + k);
+          counts += 1u << (8 * row);
         }
       }
-    }
-    // How many in each row, a byte a row: a warp keeps at most 128 of a row.
-    unsigned counts = 0;
-#pragma unroll
-    for (int row = 0; row < batch_rows; ++row) {
-      counts |= static_cast<unsigned>(__popc(flags >> (row * width) & ((1u << width) - 1)))
-                << (8 * row);
     }
     const unsigned through = warp_inclusive_sum(counts);
     const unsigned before = through - counts;

@@ -64,7 +64,7 @@ struct SinglePassTuning {
   using Pipeline = PipelineShape<width, pipeline_warps, pipeline_batches, 8, stages>;
   static constexpr long long small_bytes = 2 << 20;
   static constexpr long long medium_bytes = 8 << 20;
-  static constexpr long long pipeline_bytes = 32 << 20;
+  static constexpr long long pipeline_bytes = 96 << 20;
 };
 
 }  // namespace warpath::warp_compaction
