@@ -174,10 +174,10 @@ TEST(LookBack, TellsEmptyTilesFromUnpublishedOnes) {
 
 // The longest look: 31 full rows without a checkpoint, whose sum passes 32 bits as well.
 TEST(LookBack, ReachesAllTilesWithoutACheckpoint) {
-  Workspace workspace;
   for (const std::int64_t tiles : {1, 32, 33, 127, 160, 1000, 1023, 1024, 1025, 2048, 3000}) {
     if (is_small() && tiles > 1025) continue;
     SCOPED_TRACE(std::to_string(tiles) + " tiles");
+    Workspace workspace;
     Scan full(std::vector<unsigned>(static_cast<std::size_t>(tiles), largest_sum), nullptr);
     full.start_late(workspace);
     full.expect_right();
@@ -233,6 +233,54 @@ TEST(LookBack, ClearsManyRowsWithFewTiles) {
       scan.start(workspace, 4);
       scan.expect_right();
     }
+  }
+}
+
+// The same, where a look that reaches far back would take what was left there for an answer.
+TEST(LookBack, TakesNothingFromCallsBefore) {
+  const std::int64_t most = is_small() ? 320 : 2048;
+  for (std::uint64_t seed = 1; seed <= (is_small() ? 2 : 6); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    Workspace workspace;
+    std::ignore = workspace.look_back(nullptr, most);  // it need not grow, and be cleared, later
+    for (int call = 0; call < 16; ++call) {
+      const auto tiles = static_cast<std::int64_t>(
+          random() % 2 == 0 ? 1 + random() % most : 32 * (1 + random() % (most / 32)));
+      SCOPED_TRACE("call " + std::to_string(call) + ": " + std::to_string(tiles) + " tiles");
+      Scan scan(random_sums(tiles, random(), largest_sum), nullptr);
+      if (random() % 3 == 0) {
+        scan.start(workspace, 4);
+      } else {
+        scan.start_late(workspace);
+      }
+      scan.expect_right();
+    }
+  }
+}
+
+// Each call leaves one half of the status words zero for the next one; its own is dirty.
+TEST(LookBack, ClearsTheOtherHalf) {
+  constexpr std::int64_t capacity = 1100;
+  constexpr std::int64_t header = 256;
+  const auto bytes = LookBack::bytes(capacity);
+  const DeviceBuffer<unsigned char> memory =
+      on_device(std::vector<unsigned char>(static_cast<std::size_t>(bytes), 0));
+  int call = 0;
+  for (const std::int64_t tiles : {1100, 1, 32, 1100, 31, 1024, 1100, 33, 2, 64, 1, 1, 1099}) {
+    SCOPED_TRACE("call " + std::to_string(call) + ": " + std::to_string(tiles) + " tiles");
+    const DeviceBuffer<unsigned> sums = on_device(random_sums(tiles, 3, largest_sum));
+    const DeviceBuffer<Found> found(tiles);
+    launch({3, warp_threads}, scan_kernel, LookBack(memory.data(), capacity, tiles), sums.data(),
+           found.data());
+    const std::vector<unsigned char> words = on_host(memory);
+    const auto middle = words.begin() + header + (bytes - header) / 2;
+    const auto is_zero = [](unsigned char byte) { return byte == 0; };
+    const bool is_first_clear = std::all_of(words.begin() + header, middle, is_zero);
+    const bool is_second_clear = std::all_of(middle, words.end(), is_zero);
+    EXPECT_EQ(is_first_clear, call % 2 == 1);
+    EXPECT_EQ(is_second_clear, call % 2 == 0);
+    ++call;
   }
 }
 
