@@ -17,6 +17,16 @@ inline constexpr bool is_column = !std::is_same_v<T, NoCompanion>;
 template <class T>
 inline constexpr int column_bytes = is_column<T> ? static_cast<int>(sizeof(T)) : 0;
 
+/// Element i of a column, or null where there is no column.
+template <class T>
+constexpr T* column_at(T* column, std::int64_t i) {
+  if constexpr (is_column<std::remove_const_t<T>>) {
+    return column + i;
+  } else {
+    return nullptr;
+  }
+}
+
 /// `count` items in global memory and, unless U is NoCompanion, as many companions.
 template <class T, class U>
 struct Columns {

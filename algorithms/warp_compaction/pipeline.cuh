@@ -4,7 +4,7 @@
 //
 //   loader      draws tiles, and brings them by bulk copies          -> loaded
 //   compactors  compact the tile in place                            -> compacted
-//   publisher   publishes how many were kept
+//   publisher   publishes how many were kept                         -> copied
 //   placer      looks back for the tile's place                      -> placed
 //   copiers     copy what was kept to its place                      -> copied: the stage is free
 //
@@ -124,7 +124,7 @@ class Pipeline {
       hopper::init(stages_[threadIdx.x].loaded, 1);
       hopper::init(stages_[threadIdx.x].compacted, Shape::warps);
       hopper::init(stages_[threadIdx.x].placed, 1);
-      hopper::init(stages_[threadIdx.x].copied, Shape::copiers);
+      hopper::init(stages_[threadIdx.x].copied, Shape::copiers + 1);  // and the publisher
     }
     __syncthreads();
   }
@@ -174,6 +174,8 @@ class Pipeline {
       if (ticket.tile < 0) return;
       const unsigned sum = tile_kept(stage);
       if (lane_index() == 0) look_back_.publish(ticket, sum);
+      // A tile can be placed and copied before its own sum is published: the stage is not free yet.
+      arrive(stage.copied);
     }
   }
 
@@ -230,8 +232,7 @@ class Pipeline {
     const auto items = stage.items.load_of(count(ticket), with_halo);
     const auto companions = stage.companions.load_of(count(ticket), with_halo);
     stage.items.load(in_.items + begin(ticket), items, stage.loaded);
-    stage.companions.load(is_column<Companion> ? in_.companions + begin(ticket) : nullptr,
-                          companions, stage.loaded);
+    stage.companions.load(column_at(in_.companions, begin(ticket)), companions, stage.loaded);
     __syncwarp();  // the bytes that lanes have copied are there before the arrival says so
     if (lane_index() == 0) hopper::arrive_expect(stage.loaded, items.bulk() + companions.bulk());
   }

@@ -76,10 +76,10 @@ __device__ __forceinline__ int warp_compact_batches(const Rule& rule, int segmen
       const bool with_previous = Rule::looks_back && index + i > 0;
       if constexpr (IsFull) {
         items[row].load(from.items + i, with_previous);
-        companions[row].load(from.companions + i, with_previous);
+        companions[row].load(column_at(from.companions, i), with_previous);
       } else {
         items[row].load(from.items + i, with_previous, count - i);
-        companions[row].load(from.companions + i, with_previous, count - i);
+        companions[row].load(column_at(from.companions, i), with_previous, count - i);
       }
     }
     unsigned flags = 0;   // which of this lane's items are kept
