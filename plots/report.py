@@ -162,7 +162,7 @@ def constant(rows: list[Row]) -> dict[str, Any]:
 
 
 def timing_table(archive: Archive, rows: list[Row]) -> list:
-    """All timed points: at the largest n in the open, the rest folded."""
+    """All timed points, folded away where they are many; those at the largest n in the open."""
     names = [name for name in varying(rows) if name != "variant"]
     columns = [*names, "variant", "median ms", "p10", "p90", "GB/s", "% of peak"]
     gains = {id(row): archive.speedup_over_peer(row) for row in rows}
@@ -193,14 +193,28 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
     if peers:
         legend += " Speed-up: the peer's median time at the same point over this one's."
     blocks: list = [Paragraph(legend)]
-    largest = max((row.params.get("n", 0) for row in rows), default=0)
-    short = [row for row in ordered if row.params.get("n", 0) == largest]
-    if len(ordered) <= 24 or len(short) in (0, len(ordered)):
+    short = at_largest_n(ordered, names)
+    if len(ordered) <= 24 or len(short) == len(ordered):
         return [*blocks, Table(columns, [line(row) for row in ordered])]
     if len(short) <= 60:
         blocks.append(Table(columns, [line(row) for row in short]))
     everything = Table(columns, [line(row) for row in ordered])
     return [*blocks, Details(f"All {len(ordered)} timed points", [everything])]
+
+
+def at_largest_n(rows: list[Row], names: list[str]) -> list[Row]:
+    """The rows at the largest n of each setting of the texts among `names`, like each operation."""
+
+    def setting_of(row: Row) -> tuple:
+        return tuple(
+            row.params.get(name) for name in names if isinstance(row.params.get(name), str)
+        )
+
+    largest: dict[tuple, Any] = {}
+    for row in rows:
+        key = setting_of(row)
+        largest[key] = max(largest.get(key, 0), row.params.get("n", 0))
+    return [row for row in rows if row.params.get("n", 0) == largest[setting_of(row)]]
 
 
 def correctness_table(archive: Archive) -> Table:

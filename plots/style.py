@@ -165,10 +165,11 @@ def power_of_two(value: float) -> str:
 
 
 def log2_axis(axis, values: Iterable[float]) -> None:
-    """A logarithmic axis labelled in powers of two, at most six labels."""
+    """A logarithmic axis with at most eight powers of two as labels, one at each end."""
     values = list(values)
     low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
-    step = max(1, math.ceil((high - low + 1) / 6))
+    span = max(1, high - low)
+    step = next(step for step in range(1, span + 1) if span % step == 0 and span // step < 8)
     axis.axes.set_xscale("log", base=2) if axis.axis_name == "x" else axis.axes.set_yscale(
         "log", base=2
     )
@@ -182,8 +183,15 @@ def from_zero(axes: Axes) -> None:
     axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
 
 
+def headroom(axes: Axes) -> None:
+    """Room above the highest line for its name."""
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + 0.08 * (high - low))
+
+
 def percent_axis(axis) -> None:
-    """An axis of shares 0..1 labelled in percent."""
+    """The x axis for shares 0..1, all of it, labelled in percent."""
+    axis.axes.set_xlim(-0.04, 1.04)
     axis.set_major_locator(FixedLocator([0, 0.25, 0.5, 0.75, 1]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
 
@@ -234,9 +242,10 @@ def finish(figure: Figure, archive: archives.Archive, rows: list[archives.Row], 
         place = {"loc": "lower center", "bbox_to_anchor": (0.5, bottom)}
         # As many entries side by side as fit: a character takes about 0.07 inches, its line 0.7.
         widest = max(map(len, found), default=0) * 0.07 + 0.7
-        columns = max(1, min(len(found), int(figure.get_figwidth() / widest)))
+        lines = -(-len(found) // max(1, int(figure.get_figwidth() / widest)))
+        columns = max(1, -(-len(found) // max(1, lines)))
         figure.legend(found.values(), found.keys(), ncol=columns, borderaxespad=0.2, **place)
-        bottom += (0.06 + 0.19 * -(-len(found) // columns)) * inch
+        bottom += (0.06 + 0.19 * lines) * inch
     figure.get_layout_engine().set(rect=(0, bottom, 0.995, 1 - bottom))
 
 

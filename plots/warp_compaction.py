@@ -174,6 +174,7 @@ def coalescing(archive: Archive) -> Figure:
         style.log2_axis(axes.xaxis, archives.values_of(here or rows, "n"))
         axes.set_title(f"{operation}, {100 * share:g} % kept")
         axes.tick_params(labelleft=True)
+    style.headroom(panels[0])
     style.outer_labels(panels, len(shares), "n, elements", "throughput, on / off")
     return _finish(figure, archive, rows, "The coalescing write buffer, on against off")
 

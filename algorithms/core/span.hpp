@@ -14,8 +14,7 @@ struct DeviceSpan {
   std::int64_t count = 0;
 
   template <class U>
-    requires(std::is_same_v<U, const T> && !std::is_const_v<T>)
-  operator DeviceSpan<U>() const {
+  requires(std::is_same_v<U, const T> && !std::is_const_v<T>) operator DeviceSpan<U>() const {
     return {data, count};
   }  // NOLINT(google-explicit-constructor)
 };
