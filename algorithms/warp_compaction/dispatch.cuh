@@ -19,6 +19,16 @@ using InputOf = Columns<const typename Rule::Item, const typename Rule::Companio
 template <class Rule>
 using OutputOf = Columns<typename Rule::Item, typename Rule::Companion>;
 
+/// Bytes that an element takes in all columns of the input.
+template <class Rule>
+inline constexpr std::size_t element_bytes =
+    sizeof(typename Rule::Item) + column_bytes<typename Rule::Companion>;
+
+template <class Rule>
+using TuningOf =
+    SinglePassTuning<element_bytes<Rule>,
+                     Rule::writes_companion ? element_bytes<Rule> : sizeof(typename Rule::Item)>;
+
 /// Launches a single-pass kernel: as many blocks as fit at once, or as there are tiles.
 template <class Shape, class Kernel, class Rule>
 void launch_single_pass(Kernel kernel, std::size_t shared_bytes, const Rule& rule,
@@ -34,10 +44,8 @@ void launch_single_pass(Kernel kernel, std::size_t shared_bytes, const Rule& rul
 template <class Rule>
 void run_single_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<Rule>& out,
                      std::int64_t* kept, Workspace& workspace, cudaStream_t stream, Path path) {
-  constexpr std::size_t element_bytes =
-      sizeof(typename Rule::Item) + column_bytes<typename Rule::Companion>;
-  using Tuning = SinglePassTuning<element_bytes>;
-  const std::int64_t bytes = in.count * static_cast<std::int64_t>(element_bytes);
+  using Tuning = TuningOf<Rule>;
+  const std::int64_t bytes = in.count * static_cast<std::int64_t>(element_bytes<Rule>);
   const auto is_aligned = [](const void* pointer) {
     return reinterpret_cast<std::uintptr_t>(pointer) % hopper::bulk_bytes == 0;
   };

@@ -1,15 +1,17 @@
 // `single_pass`, the Hopper pipeline: the same algorithm as in single_pass.cuh, with its steps in
-// different warps of one large block a multiprocessor. A ring of stages lies between them, so that
-// every step runs at its own pace:
+// different warps of one large block a multiprocessor, each of which runs at its own pace:
 //
-//   loader      draws tiles, and brings them by bulk copies          -> loaded
-//   compactors  compact the tile in place                            -> compacted
-//   publisher   publishes how many were kept                         -> copied
-//   placer      looks back for the tile's place                      -> placed
-//   copiers     copy what was kept to its place                      -> copied: the stage is free
+//   loader      draws a tile, and brings it to a stage by bulk copies    -> stage.loaded
+//   compactors  take it into registers: the stage is free                -> stage.taken
+//               decide which items are kept                              -> slot.counted
+//               write those to the ring                                  -> slot.written
+//   publisher   publishes how many they are                              -> slot.copied
+//   placer      looks back for the tile's place                          -> slot.placed
+//   copiers     copy the kept items from the ring to their place         -> slot.copied
 //
-// What makes it fast on an H200 is what is waited for. A tile's sum is published as soon as the
-// tile is compacted, whatever its block still has to place; and a tile is drawn only when its stage
+// What makes it fast on an H200 is what is waited for, and what is held while waiting. A tile waits
+// long for its place; what it holds then is room for the items that it keeps, in the ring, and not
+// a whole stage. Its sum is published as soon as it is counted, and it is drawn only when its stage
 // is free, since all later tiles wait for a drawn one. One placer is faster than several: the pace
 // that it sets keeps the loads of all blocks from coming in bursts, in which some tiles land late
 // and hold up all later ones.
@@ -75,31 +77,52 @@ struct StagedColumn<NoCompanion, TileItems> {
   __device__ void load(const NoCompanion*, Load, hopper::TransactionBarrier&) {}
 };
 
+/// A column of what is kept, in the order of the block's tiles: item number i, counted from the
+/// block's first, is at i % Items.
+template <class T, int Items>
+struct RingColumn {
+  alignas(128) unsigned char bytes[Items * sizeof(T)];
+
+  __device__ T& operator[](unsigned i) { return reinterpret_cast<T*>(bytes)[i % Items]; }
+};
+template <int Items>
+struct RingColumn<NoCompanion, Items> {};
+
 template <class Rule, class Shape>
 struct PipelineStorage {
+  using Written = std::conditional_t<Rule::writes_companion, typename Rule::Companion, NoCompanion>;
   struct Stage {
     StagedColumn<typename Rule::Item, Shape::tile_items> items;
     StagedColumn<typename Rule::Companion, Shape::tile_items> companions;
     TileTicket ticket;
+    hopper::TransactionBarrier loaded;
+    hopper::TransactionBarrier taken;
+  };
+  struct Slot {
+    TileTicket ticket;
     std::int64_t place;  ///< in the output, of the tile's first kept item
     int warp_kept[Shape::warps];
-    hopper::TransactionBarrier loaded;
-    hopper::TransactionBarrier compacted;
+    hopper::TransactionBarrier counted;
+    hopper::TransactionBarrier written;
     hopper::TransactionBarrier placed;
     hopper::TransactionBarrier copied;
   };
   Stage stages[Shape::stages];
+  RingColumn<typename Rule::Item, Shape::ring_items> items;
+  RingColumn<Written, Shape::ring_items> companions;
+  Slot slots[Shape::slots];
 };
 
-/// Where a role is in the ring of stages, and the parity of the phase that it waits for there.
-template <int Stages>
-struct RingPosition {
-  int stage = 0;
+/// Where a role is in a cycle of stages or slots, and the parity of the phase that it waits for
+/// there.
+template <int Length>
+struct CyclePosition {
+  int index = 0;
   unsigned parity = 0;
 
   __device__ void advance() {
-    if (++stage == Stages) {
-      stage = 0;
+    if (++index == Length) {
+      index = 0;
       parity ^= 1;
     }
   }
@@ -113,27 +136,36 @@ class Pipeline {
   using Companion = typename Rule::Companion;
   using Storage = PipelineStorage<Rule, Shape>;
   using Stage = typename Storage::Stage;
+  using Slot = typename Storage::Slot;
+  using StagePosition = CyclePosition<Shape::stages>;
+  using SlotPosition = CyclePosition<Shape::slots>;
 
   __device__ Pipeline(const Columns<const Item, const Companion>& in,
                       const Columns<Item, Companion>& out, const LookBack& look_back)
-      : stages_(dynamic_shared<Storage>().stages), in_(in), out_(out), look_back_(look_back) {}
+      : shared_(dynamic_shared<Storage>()), in_(in), out_(out), look_back_(look_back) {}
 
   /// All threads of the block, before any role.
   __device__ void init() {
     if (threadIdx.x < Shape::stages) {
-      hopper::init(stages_[threadIdx.x].loaded, 1);
-      hopper::init(stages_[threadIdx.x].compacted, Shape::warps);
-      hopper::init(stages_[threadIdx.x].placed, 1);
-      hopper::init(stages_[threadIdx.x].copied, Shape::copiers + 1);  // and the publisher
+      Stage& stage = shared_.stages[threadIdx.x];
+      hopper::init(stage.loaded, 1);
+      hopper::init(stage.taken, Shape::warps);
+    }
+    if (threadIdx.x < Shape::slots) {
+      Slot& slot = shared_.slots[threadIdx.x];
+      hopper::init(slot.counted, Shape::warps);
+      hopper::init(slot.written, Shape::warps);
+      hopper::init(slot.placed, 1);
+      hopper::init(slot.copied, Shape::copiers + 1);  // and the publisher
     }
     __syncthreads();
   }
 
   __device__ void load() {
-    RingPosition<Shape::stages> position;
+    StagePosition position;
     for (int tile = 0;; ++tile, position.advance()) {
-      Stage& stage = stages_[position.stage];
-      if (tile >= Shape::stages) hopper::wait(stage.copied, position.parity ^ 1);
+      Stage& stage = shared_.stages[position.index];
+      if (tile >= Shape::stages) hopper::wait(stage.taken, position.parity ^ 1);
       const TileTicket ticket = look_back_.draw();
       if (lane_index() == 0) stage.ticket = ticket;
       if (ticket.tile < 0) {
@@ -146,80 +178,135 @@ class Pipeline {
   }
 
   __device__ void compact(const Rule& rule, int warp) {
-    RingPosition<Shape::stages> position;
-    for (;; position.advance()) {
-      Stage& stage = stages_[position.stage];
-      hopper::wait(stage.loaded, position.parity);
+    StagePosition taking;
+    SlotPosition filling;
+    Room room(shared_.slots);
+    for (unsigned ring_begin = 0;; taking.advance(), filling.advance()) {
+      Stage& stage = shared_.stages[taking.index];
+      Slot& slot = shared_.slots[filling.index];
+      hopper::wait(stage.loaded, taking.parity);
       const TileTicket ticket = stage.ticket;
-      if (ticket.tile >= 0) {
-        const TilePointers<Item, Companion> tile{stage.items.elements(),
-                                                 stage.companions.elements()};
-        const int kept = warp_compact_segment<Shape>(
-            rule, warp, TilePointers<const Item, const Companion>{tile.items, tile.companions},
-            tile, begin(ticket), count(ticket));
-        if (lane_index() == 0) stage.warp_kept[warp] = kept;
-        hopper::fence_for_bulk();  // the stage is loaded again by bulk copies
+      room.take_slot();
+      if (warp == 0 && lane_index() == 0) slot.ticket = ticket;
+      if (ticket.tile < 0) {
+        arrive(slot.counted);
+        return;
       }
-      arrive(stage.compacted);
-      if (ticket.tile < 0) return;
+      Batch<Rule, Shape> batches[Shape::batches];
+      if (count(ticket) == Shape::tile_items) {
+        take<true>(rule, warp, ticket, stage, batches);
+      } else {
+        take<false>(rule, warp, ticket, stage, batches);
+      }
+      int kept = 0;
+#pragma unroll
+      for (const auto& batch : batches) kept += batch.kept();
+      if (lane_index() == 0) slot.warp_kept[warp] = kept;
+      arrive(slot.counted);
+      hopper::wait(slot.counted, filling.parity);
+
+      unsigned rank = ring_begin;
+      unsigned ring_end = ring_begin;
+#pragma unroll
+      for (int w = 0; w < Shape::warps; ++w) {
+        if (w < warp) rank += slot.warp_kept[w];
+        ring_end += slot.warp_kept[w];
+      }
+      room.take_items(ring_end);
+#pragma unroll
+      for (const auto& batch : batches) {
+        batch.for_each_kept(0, [&](int i, const Item& item, const Companion* companion) {
+          shared_.items[rank + i] = item;
+          if constexpr (Rule::writes_companion) shared_.companions[rank + i] = *companion;
+        });
+        rank += batch.kept();
+      }
+      arrive(slot.written);
+      ring_begin = ring_end;
     }
   }
 
   __device__ void publish() {
-    RingPosition<Shape::stages> position;
-    for (;; position.advance()) {
-      Stage& stage = stages_[position.stage];
-      hopper::wait(stage.compacted, position.parity);
-      const TileTicket ticket = stage.ticket;
+    for (SlotPosition position;; position.advance()) {
+      Slot& slot = shared_.slots[position.index];
+      hopper::wait(slot.counted, position.parity);
+      const TileTicket ticket = slot.ticket;
       if (ticket.tile < 0) return;
-      const unsigned sum = tile_kept(stage);
+      const unsigned sum = tile_kept(slot);
       if (lane_index() == 0) look_back_.publish(ticket, sum);
-      // A tile can be placed and copied before its own sum is published: the stage is not free yet.
-      arrive(stage.copied);
+      // A tile can be placed and copied before its own sum is published: the slot is not free yet.
+      arrive(slot.copied);
     }
   }
 
   __device__ void place(std::int64_t* kept) {
-    RingPosition<Shape::stages> position;
-    for (;; position.advance()) {
-      Stage& stage = stages_[position.stage];
-      hopper::wait(stage.compacted, position.parity);
-      const TileTicket ticket = stage.ticket;
+    for (SlotPosition position;; position.advance()) {
+      Slot& slot = shared_.slots[position.index];
+      hopper::wait(slot.counted, position.parity);
+      const TileTicket ticket = slot.ticket;
       if (ticket.tile >= 0) {
-        const unsigned sum = tile_kept(stage);
+        const unsigned sum = tile_kept(slot);
         const auto place = static_cast<std::int64_t>(look_back_.sum_before(ticket, sum));
         if (lane_index() == 0) {
-          stage.place = place;
+          slot.place = place;
           if (ticket.tile == look_back_.tiles() - 1) *kept = place + sum;
         }
       }
-      arrive(stage.placed);
+      arrive(slot.placed);
       if (ticket.tile < 0) return;
     }
   }
 
   __device__ void copy(int copier) {
-    RingPosition<Shape::stages> position;
-    for (;; position.advance()) {
-      Stage& stage = stages_[position.stage];
-      hopper::wait(stage.placed, position.parity);
-      if (stage.ticket.tile < 0) return;
-      std::int64_t place = stage.place;
-      for (int warp = 0; warp < Shape::warps; ++warp) {
-        const int kept = stage.warp_kept[warp];
-        if (warp % Shape::copiers == copier) {
-          warp_copy_segment<Shape, Rule>(out_, place,
-                                         TilePointers<const Item, const Companion>{
-                                             stage.items.elements(), stage.companions.elements()},
-                                         warp, kept);
-        }
-        place += kept;
+    unsigned ring_begin = 0;
+    for (SlotPosition position;; position.advance()) {
+      Slot& slot = shared_.slots[position.index];
+      hopper::wait(slot.placed, position.parity);
+      if (slot.ticket.tile < 0) return;
+      hopper::wait(slot.written, position.parity);
+      const unsigned sum = tile_kept(slot);
+      copy_column(out_.items + slot.place, shared_.items, ring_begin, sum, copier);
+      if constexpr (Rule::writes_companion) {
+        copy_column(out_.companions + slot.place, shared_.companions, ring_begin, sum, copier);
       }
-      arrive(stage.copied);
+      ring_begin += sum;
+      arrive(slot.copied);
     }
   }
 
  private:
+  /// A compactor's view of what is free, of slots and of the ring. All compactors of a block come
+  /// to the same.
+  class Room {
+   public:
+    __device__ explicit Room(Slot* slots) : slots_(slots) {}
+
+    /// Waits until the next tile can have the next slot. One slot stays free: until all compactors
+    /// have counted a tile, one of them may still read the slot that lies a cycle before it.
+    __device__ void take_slot() {
+      while (held_slots_ >= Shape::slots - 1) free_oldest();
+      ++held_slots_;
+    }
+    /// Waits until the ring has room for the items before number `end`.
+    __device__ void take_items(unsigned end) {
+      while (end - begin_ > Shape::ring_items) free_oldest();
+    }
+
+   private:
+    __device__ void free_oldest() {
+      Slot& slot = slots_[oldest_.index];
+      hopper::wait(slot.copied, oldest_.parity);
+      begin_ += tile_kept(slot);
+      oldest_.advance();
+      --held_slots_;
+    }
+
+    Slot* slots_;
+    SlotPosition oldest_;
+    int held_slots_ = 0;
+    unsigned begin_ = 0;  // of the items in the ring
+  };
+
   __device__ static std::int64_t begin(TileTicket ticket) {
     return ticket.tile * Shape::tile_items;
   }
@@ -236,16 +323,48 @@ class Pipeline {
     __syncwarp();  // the bytes that lanes have copied are there before the arrival says so
     if (lane_index() == 0) hopper::arrive_expect(stage.loaded, items.bulk() + companions.bulk());
   }
-  __device__ static unsigned tile_kept(const Stage& stage) {
+  /// Takes a compactor's segment of the tile from its stage, and decides.
+  template <bool IsFull>
+  __device__ __forceinline__ void take(const Rule& rule, int warp, TileTicket ticket, Stage& stage,
+                                       Batch<Rule, Shape> (&batches)[Shape::batches]) {
+    const TilePointers<const Item, const Companion> tile{stage.items.elements(),
+                                                         stage.companions.elements()};
+    const int segment = warp * Shape::segment_items;
+#pragma unroll
+    for (int b = 0; b < Shape::batches; ++b) {
+      batches[b].template load<IsFull>(tile, segment + b * Shape::batch_items, begin(ticket),
+                                       count(ticket));
+    }
+    arrive(stage.taken);
+#pragma unroll
+    for (int b = 0; b < Shape::batches; ++b) {
+      batches[b].template decide<IsFull>(rule, segment + b * Shape::batch_items, begin(ticket),
+                                         count(ticket));
+    }
+  }
+  /// A copier's share of `count` items, from number `begin` in the ring: every so many aligned
+  /// runs of 32.
+  template <class T>
+  __device__ static void copy_column(T* to, RingColumn<T, Shape::ring_items>& ring, unsigned begin,
+                                     unsigned count, int copier) {
+    const int phase =
+        static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(T) % warp_threads);
+#pragma unroll 4
+    for (int i = copier * warp_threads + lane_index() - phase; i < static_cast<int>(count);
+         i += Shape::copiers * warp_threads) {
+      if (i >= 0) to[i] = ring[begin + i];
+    }
+  }
+  __device__ static unsigned tile_kept(const Slot& slot) {
     return static_cast<unsigned>(
-        warp_sum(lane_index() < Shape::warps ? stage.warp_kept[lane_index()] : 0));
+        warp_sum(lane_index() < Shape::warps ? slot.warp_kept[lane_index()] : 0));
   }
   __device__ static void arrive(hopper::TransactionBarrier& barrier) {
     __syncwarp();
     if (lane_index() == 0) hopper::arrive(barrier);
   }
 
-  Stage* stages_;
+  Storage& shared_;
   const Columns<const Item, const Companion>& in_;
   const Columns<Item, Companion>& out_;
   const LookBack& look_back_;

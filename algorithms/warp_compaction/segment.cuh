@@ -1,6 +1,5 @@
-// What a warp does with its segment of a tile, in both single-pass kernels: compact it into shared
-// memory, and copy what was kept to its place. It is the source's first pass, whose segments with
-// gaps between them lie in shared memory instead of a temporary buffer.
+// What a warp does with its part of a tile, in both single-pass kernels: take a batch of items into
+// registers, rank those that are kept, and write them without gaps.
 #pragma once
 
 #include <cstdint>
@@ -58,80 +57,121 @@ struct TilePointers {
   U* companions;
 };
 
-/// warp_compact_segment for a tile that is full, or not.
-template <class Shape, bool IsFull, class Rule, class T, class U>
-__device__ __forceinline__ int warp_compact_batches(const Rule& rule, int segment,
-                                                    TilePointers<const T, const U> from,
-                                                    TilePointers<T, U> to, std::int64_t index,
-                                                    int count) {
-  constexpr int width = Shape::width;
-  int kept = 0;
-#pragma unroll 1
-  for (int batch = segment; batch < segment + Shape::segment_items; batch += Shape::batch_items) {
-    Vector<T, width> items[batch_rows];
-    Vector<U, width> companions[batch_rows];
+/// A batch of a warp's items in registers: `batch_rows` rows, and in a row a vector for each lane.
+/// One full warp; first load, then decide, then the rest.
+template <class Rule, class Shape>
+class Batch {
+ public:
+  using Item = typename Rule::Item;
+  using Companion = typename Rule::Companion;
+
+  /// Loads the batch that begins at item `begin` of a tile. `index` is that of the tile's first
+  /// item among all of them, `count` the number of the tile's items, all of them if `IsFull`.
+  template <bool IsFull>
+  __device__ __forceinline__ void load(TilePointers<const Item, const Companion> tile, int begin,
+                                       std::int64_t index, int count) {
 #pragma unroll
     for (int row = 0; row < batch_rows; ++row) {
-      const int i = batch + (row * warp_threads + lane_index()) * width;
+      const int i = first(begin, row);
       const bool with_previous = Rule::looks_back && index + i > 0;
       if constexpr (IsFull) {
-        items[row].load(from.items + i, with_previous);
-        companions[row].load(column_at(from.companions, i), with_previous);
+        items_[row].load(tile.items + i, with_previous);
+        companions_[row].load(column_at(tile.companions, i), with_previous);
       } else {
-        items[row].load(from.items + i, with_previous, count - i);
-        companions[row].load(column_at(from.companions, i), with_previous, count - i);
+        items_[row].load(tile.items + i, with_previous, count - i);
+        companions_[row].load(column_at(tile.companions, i), with_previous, count - i);
       }
     }
-    unsigned flags = 0;   // which of this lane's items are kept
-    unsigned counts = 0;  // how many in each row, a byte a row: a warp keeps at most 128 of a row
+  }
+
+  /// Asks the rule for every item, and ranks those that it keeps; arguments as for load. Once a
+  /// lane is through, the whole warp has loaded.
+  template <bool IsFull>
+  __device__ __forceinline__ void decide(const Rule& rule, int begin, std::int64_t index,
+                                         int count) {
+    unsigned counts = 0;  // of this lane, in each row
+    flags_ = 0;
 #pragma unroll
     for (int row = 0; row < batch_rows; ++row) {
-      const int i = batch + (row * warp_threads + lane_index()) * width;
+      const int i = first(begin, row);
 #pragma unroll
-      for (int k = 0; k < width; ++k) {
+      for (int k = 0; k < Shape::width; ++k) {
         if ((IsFull || i + k < count) &&
-            rule.keep(items[row].at(k), companions[row].at(k), index + i + k)) {
-          flags |= 1u << (row * width + k);
+            rule.keep(items_[row].at(k), companions_[row].at(k), index + i + k)) {
+          flags_ |= 1u << (row * Shape::width + k);
           counts += 1u << (8 * row);
         }
       }
     }
     const unsigned through = warp_inclusive_sum(counts);
-    const unsigned before = through - counts;
-    const unsigned totals = __shfl_sync(full_warp, through, warp_threads - 1);
-    // That shuffle is also the point where the whole warp has read what is overwritten now.
+    before_ = through - counts;
+    totals_ = __shfl_sync(full_warp, through, warp_threads - 1);
+  }
+
+  /// How many items the rule has kept, in every lane.
+  [[nodiscard]] __device__ __forceinline__ int kept() const {
+    int sum = 0;
+#pragma unroll
+    for (int row = 0; row < batch_rows; ++row) sum += byte_of(totals_, row);
+    return sum;
+  }
+
+  /// Calls store(rank, item, companion) for each kept item of this lane; the batch's first kept
+  /// item has rank `rank`, and `companion` points to a Companion (null if there is none).
+  template <class Store>
+  __device__ __forceinline__ void for_each_kept(int rank, const Store& store) const {
 #pragma unroll
     for (int row = 0; row < batch_rows; ++row) {
-      int rank = segment + kept + static_cast<int>(before >> (8 * row) & 0xFF);
+      int next = rank + byte_of(before_, row);
 #pragma unroll
-      for (int k = 0; k < width; ++k) {
-        if ((flags >> (row * width + k) & 1) != 0) {
-          to.items[rank] = *items[row].at(k);
-          if constexpr (Rule::writes_companion) to.companions[rank] = *companions[row].at(k);
-          ++rank;
+      for (int k = 0; k < Shape::width; ++k) {
+        if ((flags_ >> (row * Shape::width + k) & 1) != 0) {
+          store(next++, *items_[row].at(k), companions_[row].at(k));
         }
       }
-      kept += static_cast<int>(totals >> (8 * row) & 0xFF);
+      rank += byte_of(totals_, row);
     }
-    __syncwarp();  // this batch is written before the next one, whose first item looks back, is
-                   // read
+  }
+
+ private:
+  /// The first item of this lane's vector in a row.
+  __device__ __forceinline__ static int first(int begin, int row) {
+    return begin + (row * warp_threads + lane_index()) * Shape::width;
+  }
+  __device__ __forceinline__ static int byte_of(unsigned word, int byte) {
+    return static_cast<int>(word >> (8 * byte) & 0xFF);
+  }
+
+  Vector<Item, Shape::width> items_[batch_rows];
+  Vector<Companion, Shape::width> companions_[batch_rows];
+  unsigned flags_;  // which of this lane's items are kept
+  // A byte a row (a warp keeps at most 128 of a row): how many the lanes below keep, and the warp.
+  unsigned before_;
+  unsigned totals_;
+};
+
+/// Compacts segment number `warp` of a tile from `from`, in global memory, to the same segment of
+/// `to`, in shared memory. Returns how many items the rule kept, in every lane. `index` is that of
+/// the tile's first item among all of them, `count` the number of the tile's items.
+template <class Shape, bool IsFull, class Rule>
+__device__ __forceinline__ int warp_compact_segment(
+    const Rule& rule, int warp,
+    TilePointers<const typename Rule::Item, const typename Rule::Companion> from,
+    TilePointers<typename Rule::Item, typename Rule::Companion> to, std::int64_t index, int count) {
+  const int segment = warp * Shape::segment_items;
+  int kept = 0;
+#pragma unroll 1
+  for (int begin = segment; begin < segment + Shape::segment_items; begin += Shape::batch_items) {
+    Batch<Rule, Shape> batch;
+    batch.template load<IsFull>(from, begin, index, count);
+    batch.template decide<IsFull>(rule, begin, index, count);
+    batch.for_each_kept(segment + kept, [&](int rank, const auto& item, const auto* companion) {
+      to.items[rank] = item;
+      if constexpr (Rule::writes_companion) to.companions[rank] = *companion;
+    });
+    kept += batch.kept();
   }
   return kept;
-}
-
-/// Compacts segment number `warp` of a tile from `from` to the same segment of `to`, which may be
-/// the same memory: a kept element never moves up, and a batch is read before it is written.
-/// Returns how many items the rule kept, in every lane. `index` is that of the tile's first item
-/// among all of them, `count` the number of the tile's items.
-template <class Shape, class Rule, class T, class U>
-__device__ __forceinline__ int warp_compact_segment(const Rule& rule, int warp,
-                                                    TilePointers<const T, const U> from,
-                                                    TilePointers<T, U> to, std::int64_t index,
-                                                    int count) {
-  const int segment = warp * Shape::segment_items;
-  return count == Shape::tile_items
-             ? warp_compact_batches<Shape, true>(rule, segment, from, to, index, count)
-             : warp_compact_batches<Shape, false>(rule, segment, from, to, index, count);
 }
 
 /// Copies `count` elements to global memory, each round of the warp to one aligned run of 32

@@ -64,11 +64,12 @@ __global__ void __launch_bounds__(Shape::threads)
     const std::int64_t index = ticket.tile * Shape::tile_items;
     const int count =
         static_cast<int>(min(static_cast<std::int64_t>(Shape::tile_items), in.count - index));
+    const TilePointers<const Item, const Companion> from{in.items + index,
+                                                         column_at(in.companions, index)};
     const int warp_kept =
-        warp_compact_segment<Shape>(rule, warp_index(),
-                                    TilePointers<const Item, const Companion>{
-                                        in.items + index, column_at(in.companions, index)},
-                                    tile, index, count);
+        count == Shape::tile_items
+            ? warp_compact_segment<Shape, true>(rule, warp_index(), from, tile, index, count)
+            : warp_compact_segment<Shape, false>(rule, warp_index(), from, tile, index, count);
     if (lane_index() == 0) shared.warp_kept[warp_index()] = warp_kept;
     __syncthreads();  // the warps' counts are there
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "laboratory.cuh"
-#include "warp_compaction/pipeline.cuh"
+#include "warp_compaction/dispatch.cuh"
 #include "warp_compaction/tuning.hpp"
 
 namespace warpath::warp_compaction::test {
@@ -86,16 +86,16 @@ TYPED_TEST_P(CompactionTest, TileBorders) {
   }
 }
 
-// The emulated device holds four blocks of the pipeline, of at most eight stages each: here the
-// ring wraps more than twice.
+// The emulated device holds four blocks of the pipeline, each with at most 8 stages, 16 slots and a
+// ring for 16 tiles of which all is kept: here all of them are used again.
 TYPED_TEST_P(CompactionTest, ManyTiles) {
-  using Pipeline = typename SinglePassTuning<TypeParam::element_bytes>::Pipeline;
+  using Pipeline = typename TuningOf<typename TypeParam::Rule>::Pipeline;
   static_assert(sizeof(PipelineStorage<typename TypeParam::Rule, Pipeline>) <= max_shared_bytes,
                 "the path named pipeline would be another one");
   for (const Way& way : single_pass_ways) {
     const bool is_pipeline = way.options.path == Path::pipeline;
     if (way.options.path == Path::automatic || (is_small_run() && !is_pipeline)) continue;
-    const std::int64_t tiles = is_small_run() ? 40 : is_pipeline ? 77 : 35;
+    const std::int64_t tiles = is_small_run() ? 72 : is_pipeline ? 77 : 35;
     const std::int64_t n = tiles * tile_of<TypeParam::element_bytes>(way) + 13;
     this->expect_right(this->next_case(way, n, Distribution::long_runs));
     if (is_small_run()) continue;
