@@ -8,6 +8,7 @@
 #include "harness/archive.hpp"
 #include "harness/dry_run.hpp"
 #include "harness/interrupt.hpp"
+#include "harness/new_process.hpp"
 #include "harness/progress.hpp"
 #include "harness/provenance.hpp"
 #include "harness/registration.hpp"
@@ -50,7 +51,7 @@ class Campaign {
       return exit_good;
     }
     selected_ = {registration.selected().begin(), registration.selected().end()};
-    if (options_.resume) {
+    if (options_.resume || is_continued()) {
       std::fprintf(stderr, "resuming: %zu points are finished, %zu are to be measured\n", finished,
                    selected_.size());
     }
@@ -64,13 +65,15 @@ class Campaign {
   }
 
  private:
-  /// With --resume, points that have a valid record need not run.
+  /// With --resume, points that have a valid record need not run. Nor does, in a process that
+  /// continues a run, what that run has measured, or seen fail.
   void find_finished() {
-    if (!options_.resume) return;
+    if (!options_.resume && !is_continued()) return;
     for (const Group& group : groups_) {
       for (const Point* point : group.points) {
         const Json record = store_.find(*point, key(*point, group));
-        if (!is_finished(record)) continue;
+        const bool is_of_this_run = record.is_object() && record.value("run", "") == run_id();
+        if (!is_of_this_run && !(options_.resume && is_finished(record))) continue;
         rows_[point->name()] = record.at("row");
         ceilings_ = read_ceilings_summary(record.at("ceilings"));
       }
@@ -98,8 +101,11 @@ class Campaign {
   void measure(const Group& group) {
     std::vector<const Point*> points;
     for (const Point* point : group.points) {
-      if (selected_.contains(point->name())) points.push_back(point);
+      if (selected_.contains(point->name()) && !rows_.contains(point->name())) {
+        points.push_back(point);
+      }
     }
+    if (points.empty()) return;
     progress_->begins(
         points.front()->technique->name + "/" + points.front()->experiment + " " +
         points.front()->short_name() +
@@ -108,11 +114,18 @@ class Campaign {
         points, group.experiment->config.measure, /*timed=*/true, clock_, order_seed,
         [&](const Point& point, const PointResult& result) { keep(point, group, result); });
     run.run();
+    if (!run.device_lost() || interrupted()) return;
+    if (works_in_a_new_process()) {
+      progress_->message("the device refuses this process further work: going on in a new one");
+      continue_in_a_new_process(options_.arguments);
+    }
+    measure(group);  // without a device: the rest of the points fail, and their records say why
   }
 
   void keep(const Point& point, const Group& group, const PointResult& result) {
     Json row = make_row(point, result, group.experiment->config.measure.cache, *ceilings_);
     store_.write(point, {{"schema", 1},
+                         {"run", run_id()},
                          {"key", key(point, group)},
                          {"row", row},
                          {"ceilings", ceilings_summary(*ceilings_)},
@@ -211,10 +224,17 @@ int verify_campaign(const RunOptions& options, const std::vector<Technique>& tec
                      progress.ended();
                    });
       run.run();
+      if (run.device_lost()) {
+        progress.message("the device refuses this process further work: nothing more is verified");
+        break;
+      }
     }
   }
   std::printf("%zu of %zu points are right, %zu failed, %zu cannot run here\n", passed, total,
               failed, skipped);
+  if (const std::size_t left = total - passed - failed - skipped; left > 0) {
+    std::printf("%zu were not verified\n", left);
+  }
   if (interrupted()) return exit_interrupted;
   return failed == 0 ? exit_good : exit_failed_points;
 }

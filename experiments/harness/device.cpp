@@ -16,12 +16,7 @@ namespace warpath::harness {
 
 bool device_is_usable() {
   cudaGetLastError();
-  return cudaDeviceSynchronize() == cudaSuccess;
-}
-
-void reset_device() {
-  cudaDeviceReset();
-  cudaGetLastError();
+  return cudaFree(nullptr) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess;
 }
 
 #ifdef SIMT_EMULATION

@@ -36,10 +36,7 @@ Device query_device();
 /// Bytes that may be allocated: on the device, or on the emulated backend in the host's memory.
 std::int64_t free_device_bytes();
 
-/// Clears a pending error. False if the device refuses all further work until it is reset.
+/// Clears a pending error. False if the device refuses all further work of this process.
 bool device_is_usable();
-
-/// Frees all that was on the device, and its error. What the harness holds there must be rebuilt.
-void reset_device();
 
 }  // namespace warpath::harness

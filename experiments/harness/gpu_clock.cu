@@ -24,7 +24,10 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
 
 GpuClock::GpuClock(std::int64_t l2_bytes, const std::string& pci_bus)
     : l2_bytes_(l2_bytes), nvml_(pci_bus), max_clock_mhz_(nvml_.max_sm_clock_mhz()) {
-  create();
+  CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  CUDA_CHECK(cudaEventCreate(&begin_));
+  CUDA_CHECK(cudaEventCreate(&end_));
+  CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&spin_result_), sizeof(unsigned)));
 }
 
 GpuClock::~GpuClock() {
@@ -33,21 +36,6 @@ GpuClock::~GpuClock() {
   cudaEventDestroy(begin_);
   cudaEventDestroy(end_);
   cudaStreamDestroy(stream_);
-}
-
-void GpuClock::create() {
-  CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  CUDA_CHECK(cudaEventCreate(&begin_));
-  CUDA_CHECK(cudaEventCreate(&end_));
-  CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&spin_result_), sizeof(unsigned)));
-}
-
-void GpuClock::rebuild() {
-  stream_ = nullptr;
-  begin_ = end_ = nullptr;
-  flush_buffer_ = nullptr;
-  spin_result_ = nullptr;
-  create();
 }
 
 void GpuClock::run(const Execution& execution) {

@@ -33,11 +33,7 @@ class GpuClock {
   [[nodiscard]] std::optional<unsigned> sm_clock_mhz() const { return nvml_.sm_clock_mhz(); }
   [[nodiscard]] std::optional<unsigned> max_sm_clock_mhz() const { return max_clock_mhz_; }
 
-  /// After reset_device(): what was on the device is gone, and is made anew.
-  void rebuild();
-
  private:
-  void create();
   void calibrate();
   void occupy(double microseconds);
 

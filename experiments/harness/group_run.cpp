@@ -52,7 +52,7 @@ void GroupRun::fail(Member& member, const std::string& error) {
 void GroupRun::run() {
   skip_what_cannot_run();
   for (Member& member : members_) {
-    if (interrupted()) return;
+    if (must_stop()) return;
     if (!member.done) guard(member, [&] { verify(member); });
   }
   if (timed_) {
@@ -100,14 +100,12 @@ void GroupRun::guard(Member& member, const Step& step) {
     step();
   } catch (const std::exception& exception) {
     fail(member, exception.what());
-    if (device_is_usable()) return;
-    // The error is sticky: nothing works in this context any more. The next member builds the
-    // problem again.
-    for (Member& other : members_) other.execution = nullptr;
-    problem_.reset();
-    reset_device();
-    if (device_is_usable()) clock_.rebuild();
+    device_lost_ = !device_is_usable();
   }
+}
+
+bool GroupRun::must_stop() const {
+  return interrupted() || device_lost_;
 }
 
 void GroupRun::prepare(Member& member) {
@@ -141,12 +139,13 @@ void GroupRun::measure_in_turn(Runs lane) {
     if (!member.done && host == (lane == Runs::host)) active.push_back(&member);
   }
   for (Member* member : active) {
+    if (must_stop()) return;
     guard(*member, [&] { warm_up(*member); });
   }
-  while (!active.empty() && !interrupted()) {
+  while (!active.empty() && !must_stop()) {
     std::shuffle(active.begin(), active.end(), random_);
     for (Member* member : active) {
-      if (interrupted()) return;
+      if (must_stop()) return;
       if (member->done) continue;
       guard(*member, [&] { sample(*member); });
     }

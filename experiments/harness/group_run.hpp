@@ -41,9 +41,13 @@ class GroupRun {
   GroupRun(const std::vector<const Point*>& points, const Measure& measure, bool timed,
            GpuClock& clock, std::uint64_t seed, Finished finished);
 
-  /// Returns early when interrupted(); points without a result by then are not reported. Throws
-  /// nothing that one point did wrong: that is in its result.
+  /// Returns early when interrupted(), and when the device is lost; points without a result by then
+  /// are not reported. Throws nothing that one point did wrong: that is in its result.
   void run();
+
+  /// Whether a point has left the device such that it refuses all further work of this process, as
+  /// after an illegal access. Only a new process can go on.
+  [[nodiscard]] bool device_lost() const { return device_lost_; }
 
  private:
   struct Member {
@@ -59,8 +63,7 @@ class GroupRun {
   void fail(Member& member, const std::string& error);
   void skip_what_cannot_run();
   void build_problem();
-  /// Calls `step`; an exception fails the member, and a device that no longer works is reset and
-  /// all is built anew.
+  /// Calls `step`; an exception fails the member.
   template <class Step>
   void guard(Member& member, const Step& step);
   void prepare(Member& member);
@@ -70,6 +73,7 @@ class GroupRun {
   void sample(Member& member);
   void sample_gpu(Member& member);
   [[nodiscard]] Measure limits(const Member& member) const;
+  [[nodiscard]] bool must_stop() const;
 
   std::vector<Member> members_;
   Measure measure_;
@@ -78,6 +82,7 @@ class GroupRun {
   std::mt19937_64 random_;
   Finished finished_;
   std::unique_ptr<Problem> problem_;
+  bool device_lost_ = false;
 };
 
 }  // namespace warpath::harness

@@ -8,10 +8,12 @@
 #include <string>
 
 #include "harness/campaign.hpp"
+#include "harness/device.hpp"
 #include "harness/error.hpp"
 #include "harness/info.hpp"
 #include "harness/list.hpp"
 #include "harness/nearest.hpp"
+#include "harness/new_process.hpp"
 
 namespace warpath::harness {
 namespace {
@@ -159,10 +161,12 @@ int dispatch(int argc, const char* const* argv, const std::vector<Technique>& te
   const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
   RunOptions run;
   run.command = typed(argc, argv);
+  run.arguments.assign(argv, argv + argc);
   if (command == "list") return list_command(arguments, techniques);
   if (command == "run") return run_command(arguments, run, techniques);
   if (command == "verify") return verify_command(arguments, run, techniques);
   if (command == "info") return info_command(arguments);
+  if (command == probe_command) return device_is_usable() ? exit_good : exit_failed_points;
   if (command == "--help" || command == "-h" || command == "help") {
     std::fputs(usage, stdout);
     return exit_good;

@@ -14,6 +14,11 @@ __global__ void double_kernel(const int* input, int* output, int n) {
   if (i < n) output[i] = 2 * input[i];
 }
 
+/// What it leaves behind is as after an illegal access.
+__global__ void trap_kernel() {
+  __trap();
+}
+
 class DeviceInts {
  public:
   explicit DeviceInts(int count) {
@@ -112,9 +117,13 @@ class Doubling : public Problem {
       CUDA_CHECK(cudaMemcpyAsync(device_output_.get(), device_input_.get(), bytes(),
                                  static_cast<cudaMemcpyKind>(42), stream));
     }
-    if (fault_ == "illegal_address") {
-      launch({.blocks = 1, .threads = 32, .stream = stream}, double_kernel, device_input_.get(),
-             reinterpret_cast<int*>(std::uintptr_t{64}), n_);
+    if (fault_ == "device_vanishes") {
+      // Another process finds no device.
+      setenv("CUDA_VISIBLE_DEVICES", "", 1);
+      setenv("SIMT_DEVICES", "0", 1);
+    }
+    if (fault_ == "device_lost" || fault_ == "device_vanishes") {
+      launch({.blocks = 1, .threads = 32, .stream = stream}, trap_kernel);
     }
   }
 
@@ -176,7 +185,8 @@ Technique technique() {
       tuning,
       delay,
       parameter("fault", std::string("none"),
-                {"none", "wrong_answer", "exception", "cuda_error", "illegal_address", "too_large"},
+                {"none", "wrong_answer", "exception", "cuda_error", "device_lost",
+                 "device_vanishes", "too_large"},
                 "what goes wrong"),
       parameter("faulty", std::string("none"), {}, "the variant that goes wrong"),
       parameter("when", std::string("verifying"), {"verifying", "timing"}, "when it goes wrong"),

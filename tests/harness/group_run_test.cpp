@@ -177,20 +177,6 @@ TEST_F(GroupRunTest, ErrorInOnePointLeavesTheOthers) {
   }
 }
 
-TEST_F(GroupRunTest, StickyErrorIsResetAndTheOthersGoOn) {
-  if (emulated) GTEST_SKIP() << "only a GPU's context can be lost";
-  settings_.set("fault", std::string("illegal_address"));
-  settings_.set("faulty", std::string("kernel"));
-  for (const std::string when : {"verifying", "timing"}) {
-    settings_.set("when", when);
-    const auto results = run({"kernel", "naive", "host_fast"});
-    EXPECT_THAT(results.at("kernel").error, HasSubstr("illegal memory access"));
-    EXPECT_EQ(results.at("naive").error, "");
-    EXPECT_TRUE(results.at("naive").time);
-    EXPECT_TRUE(results.at("host_fast").time);
-  }
-}
-
 TEST_F(GroupRunTest, WhatDoesNotFitIsSkippedWithBytesNeededAndFree) {
   settings_.set("fault", std::string("too_large"));
   const auto results = run({"kernel", "host_fast"});

@@ -246,6 +246,53 @@ TEST_F(ProgramTest, CudaErrorIsRecordedAndTheRunGoesOn) {
               HasSubstr("2 points are finished, 2 are to be measured"));
 }
 
+// One point takes the device from its process, while it is verified or (on a GPU) timed.
+TEST_F(ProgramTest, RunGoesOnWithoutThePointThatLosesTheDevice) {
+  for (const std::string when : {"verifying", "timing"}) {
+    if (emulated && when == "timing") continue;
+    write_config(R"([{"cross": {"n": [16, 32, 64], "variant": ["host_fast", "kernel", "naive"]}}])",
+                 R"({"fault": "device_lost", "faulty": "kernel", "when": ")" + when + R"("})");
+    const Outcome outcome = run({"run", "c.json"});
+    EXPECT_EQ(outcome.code, 1) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("going on in a new one"));
+    const Json written = archive();
+    EXPECT_EQ(written.at("complete"), true);
+    EXPECT_EQ(written.at("rows").size(), 9U);
+    for (const Json& row : written.at("rows")) {
+      EXPECT_EQ(row.contains("error"), row.at("variant") == "kernel") << row;
+      if (row.at("variant") == "host_fast") {
+        EXPECT_FALSE(row.at("time_ms").is_null()) << row;
+      }
+      if (row.at("variant") == "naive") {
+        EXPECT_EQ(row.at("verified"), "passed") << row;
+      }
+    }
+    // The three are tried again in the next run, and a run does not take an earlier one's records.
+    EXPECT_THAT(run({"run", "c.json", "--resume"}).err,
+                HasSubstr("6 points are finished, 3 are to be measured"));
+    EXPECT_THAT(run({"run", "c.json"}).err, Not(HasSubstr("9 points are finished")));
+  }
+}
+
+TEST_F(ProgramTest, VanishedDeviceFailsThePointsThatAreLeft) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": ["kernel", "naive"]}}])",
+               R"({"fault": "device_vanishes", "faulty": "kernel"})");
+  const Outcome outcome = run({"run", "c.json"});
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  const Json written = archive();
+  EXPECT_EQ(written.at("complete"), true);
+  EXPECT_EQ(written.at("rows").size(), 4U);
+  for (const Json& row : written.at("rows")) EXPECT_TRUE(row.contains("error")) << row;
+}
+
+TEST_F(ProgramTest, VerifyEndsWhereTheDeviceIsLost) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": ["kernel", "naive"]}}])",
+               R"({"fault": "device_lost", "faulty": "kernel"})");
+  const Outcome outcome = run({"verify", "c.json"});
+  EXPECT_EQ(outcome.code, 1) << outcome.err;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("1 failed"), HasSubstr("3 were not verified")));
+}
+
 TEST_F(ProgramTest, PointThatDoesNotFitIsSkippedWithBytes) {
   write_config(R"([{"cross": {"fault": ["too_large", "none"], "variant": "host_fast"}}])");
   const Outcome outcome = run({"run", "c.json"});
