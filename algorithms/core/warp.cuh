@@ -32,23 +32,23 @@ __device__ __forceinline__ T warp_sum(T value) {
   return value;
 }
 
-/// The same for large sums, below 2^62 each: three digits of 21 bits, each of them one reduction.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+// The same in one instruction, or in three: one for each digit.
+__device__ __forceinline__ int warp_sum(int value) {
+  return __reduce_add_sync(full_warp, value);
+}
+__device__ __forceinline__ unsigned warp_sum(unsigned value) {
+  return __reduce_add_sync(full_warp, value);
+}
 __device__ __forceinline__ std::uint64_t warp_sum(std::uint64_t value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#pragma unroll
-  for (int distance = warp_threads / 2; distance > 0; distance /= 2) {
-    value += __shfl_xor_sync(full_warp, value, distance);
-  }
-  return value;
-#else
   constexpr unsigned digit = (1u << 21) - 1;
   const std::uint64_t low = __reduce_add_sync(full_warp, static_cast<unsigned>(value) & digit);
   const std::uint64_t middle =
       __reduce_add_sync(full_warp, static_cast<unsigned>(value >> 21) & digit);
   const std::uint64_t high = __reduce_add_sync(full_warp, static_cast<unsigned>(value >> 42));
   return low + (middle << 21) + (high << 42);
-#endif
 }
+#endif
 
 /// Sum of the values of this lane and of all lanes below it (Hillis and Steele).
 template <class T>

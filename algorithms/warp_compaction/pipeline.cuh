@@ -356,8 +356,8 @@ class Pipeline {
     }
   }
   __device__ static unsigned tile_kept(const Slot& slot) {
-    return static_cast<unsigned>(
-        warp_sum(lane_index() < Shape::warps ? slot.warp_kept[lane_index()] : 0));
+    return warp_sum(
+        static_cast<unsigned>(lane_index() < Shape::warps ? slot.warp_kept[lane_index()] : 0));
   }
   __device__ static void arrive(hopper::TransactionBarrier& barrier) {
     __syncwarp();

@@ -57,7 +57,7 @@ struct SinglePassTuning {
   // not count.
   static constexpr int width = Bytes < 8 ? 4 : Bytes < 16 ? 2 : 1;
 
-  // Of a Hopper multiprocessor's 227 KiB, the pipeline gives 128 to the ring, 3 to the slots, and
+  // Of a Hopper multiprocessor's 227 KiB, the pipeline gives 128 to the ring, 2 to the slots, and
   // the rest to stages. Tiles of about 32 KiB are the smallest that do not wait for their places.
   static constexpr int pipeline_warps = 8;
   static constexpr int pipeline_batches = Bytes <= 24 ? 2 : 1;
@@ -67,7 +67,7 @@ struct SinglePassTuning {
   static constexpr std::size_t stage_bytes =
       Bytes * pipeline_warps * pipeline_batches * batch_rows * 32 * width + 256;
   static constexpr int stages = static_cast<int>(
-      std::clamp<std::size_t>(((224 << 10) - ring_items * WrittenBytes) / stage_bytes, 2, 8));
+      std::clamp<std::size_t>(((225 << 10) - ring_items * WrittenBytes) / stage_bytes, 2, 8));
 
   using Small = PlainShape<width, 8, 1>;
   using Medium = PlainShape<width, 16, 1>;
