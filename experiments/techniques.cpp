@@ -3,7 +3,7 @@
 namespace warpath {
 
 std::vector<harness::Technique> techniques() {
-  return {warp_compaction_technique()};
+  return {warp_compaction_technique(), load_balancing_search_technique()};
 }
 
 }  // namespace warpath

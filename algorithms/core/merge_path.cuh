@@ -11,14 +11,22 @@
 
 #include <cstdint>
 
+#include "core/warp.cuh"
+
 namespace warpath {
+
+/// The natural numbers from 0 on, as a sorted sequence to merge with.
+template <class T>
+struct Naturals {
+  __host__ __device__ __forceinline__ T operator[](T i) const { return i; }
+};
 
 /// Of the first `diagonal` elements of the stable merge of a and b (a's before b's, where equal),
 /// how many come from a. a and b are sorted by `less`; 0 <= diagonal <= a_count + b_count. Takes
-/// log2(min(a_count, b_count)) steps.
-template <class T, class Index, class Less>
-__host__ __device__ __forceinline__ Index merge_path(const T* a, Index a_count, const T* b,
-                                                     Index b_count, Index diagonal, Less less) {
+/// log2(min(a_count, b_count)) steps. a and b are pointers, or whatever has an operator[].
+template <class A, class B, class Index, class Less>
+__host__ __device__ __forceinline__ Index merge_path(A a, Index a_count, B b, Index b_count,
+                                                     Index diagonal, Less less) {
   Index low = diagonal > b_count ? diagonal - b_count : 0;
   Index high = diagonal < a_count ? diagonal : a_count;
   while (low < high) {
@@ -30,6 +38,26 @@ __host__ __device__ __forceinline__ Index merge_path(const T* a, Index a_count, 
     } else {
       low = middle + 1;
     }
+  }
+  return low;
+}
+
+/// The same by one full warp, in log33(min(a_count, b_count)) steps of 32 probes each: for few
+/// searches that somebody waits for.
+template <class A, class B, class Index, class Less>
+__device__ __forceinline__ Index warp_merge_path(A a, Index a_count, B b, Index b_count,
+                                                 Index diagonal, Less less) {
+  Index low = diagonal > b_count ? diagonal - b_count : 0;
+  Index high = diagonal < a_count ? diagonal : a_count;
+  while (low < high) {
+    // Lane i probes the last element of the i-th of 33 parts; the answer lies in the part after the
+    // last probe that is among the first `diagonal`.
+    const Index part = (high - low) / (warp_threads + 1) + 1;
+    const Index probe = low + (static_cast<Index>(lane_index()) + 1) * part - 1;
+    const bool is_among = probe < high && !less(b[diagonal - 1 - probe], a[probe]);
+    const Index parts = static_cast<Index>(__popc(__ballot_sync(full_warp, is_among)));
+    low += parts * part;
+    if (low + part - 1 < high) high = low + part - 1;
   }
   return low;
 }

@@ -46,6 +46,9 @@ void print_list(const std::vector<Technique>& techniques) {
       std::printf("    %-20s %s (%s; default %s)\n", parameter.name.c_str(), parameter.help.c_str(),
                   allowed(parameter).c_str(), to_text(parameter.default_value).c_str());
     }
+    if (technique.demonstration) {
+      std::printf("  demonstration: warpath demo %s\n", technique.name.c_str());
+    }
     std::printf("  configurations\n");
     for (const std::string& file : find_configs(technique.name))
       std::printf("    %s\n", file.c_str());

@@ -26,6 +26,7 @@ constexpr const char* usage =
     "  warpath run CONFIG...        verifies and measures every point of the configurations\n"
     "  warpath verify CONFIG...     verifies only; a technique's name stands for all of its "
     "configurations\n"
+    "  warpath demo TECHNIQUE       prints the source's own demonstration\n"
     "  warpath info                 measures what this machine can do at best\n\n"
     "warpath COMMAND --help says more. Exit codes: 0 good, 1 a point failed, 2 bad input, 130 "
     "interrupted.\n";
@@ -147,6 +148,30 @@ int info_command(const std::vector<std::string>& arguments) {
   return print_info(out, as_json);
 }
 
+int demo_command(const std::vector<std::string>& arguments,
+                 const std::vector<Technique>& techniques) {
+  po::options_description options("Options");
+  options.add_options()("help", "this text");
+  const CommandLine line = parse(arguments, options);
+  if (asked_for_help(line, "warpath demo TECHNIQUE", options)) return exit_good;
+  std::vector<std::string> known;
+  for (const Technique& technique : techniques) {
+    if (technique.demonstration) known.push_back(technique.name);
+  }
+  const std::vector<std::string> names = texts(line, "config");
+  if (names.size() != 1) {
+    std::string text = "warpath demo: name one of the techniques that have a demonstration:";
+    for (const std::string& name : known) text += " " + name;
+    throw UserError(text);
+  }
+  for (const Technique& technique : techniques) {
+    if (technique.name != names[0] || !technique.demonstration) continue;
+    std::cout << technique.demonstration();
+    return exit_good;
+  }
+  throw UserError("no demonstration of \"" + names[0] + "\"" + suggestion(names[0], known));
+}
+
 int list_command(const std::vector<std::string>& arguments,
                  const std::vector<Technique>& techniques) {
   po::options_description options("Options");
@@ -165,6 +190,7 @@ int dispatch(int argc, const char* const* argv, const std::vector<Technique>& te
   if (command == "list") return list_command(arguments, techniques);
   if (command == "run") return run_command(arguments, run, techniques);
   if (command == "verify") return verify_command(arguments, run, techniques);
+  if (command == "demo") return demo_command(arguments, techniques);
   if (command == "info") return info_command(arguments);
   if (command == probe_command) return device_is_usable() ? exit_good : exit_failed_points;
   if (command == "--help" || command == "-h" || command == "help") {
@@ -173,7 +199,7 @@ int dispatch(int argc, const char* const* argv, const std::vector<Technique>& te
   }
   if (command.empty()) throw UserError(std::string("name a command\n\n") + usage);
   throw UserError("unknown command \"" + command + "\"" +
-                  suggestion(command, {"list", "run", "verify", "info"}));
+                  suggestion(command, {"list", "run", "verify", "demo", "info"}));
 }
 
 }  // namespace

@@ -103,6 +103,8 @@ struct Technique {
   /// Bytes of device memory that a problem needs with all that its variants allocate.
   std::function<std::int64_t(const Parameters&)> device_bytes;
   std::function<std::unique_ptr<Problem>(const Parameters&)> make_problem;
+  /// The source's own demonstration, as text in its layout; empty if it has none.
+  std::function<std::string()> demonstration;
 };
 
 }  // namespace warpath::harness

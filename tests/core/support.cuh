@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../stream.cuh"
 #include "core/buffer.cuh"
 #include "core/cuda_check.cuh"
 
@@ -23,22 +24,6 @@ inline bool is_small() {
   const char* size = std::getenv("WARPATH_TEST_SIZE");
   return size != nullptr && std::string_view(size) == "small";
 }
-
-/// A stream of its own, which does not wait for the default stream.
-class Stream {
- public:
-  Stream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~Stream() {
-    cudaStreamSynchronize(stream_);
-    cudaStreamDestroy(stream_);
-  }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  operator cudaStream_t() const { return stream_; }  // NOLINT(google-explicit-constructor)
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
 
 /// The values on the device, once the copy is done.
 template <class T>

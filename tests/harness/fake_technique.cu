@@ -195,6 +195,7 @@ Technique technique() {
     return problem.text("fault") == "too_large" ? std::int64_t{1} << 60 : 8 * problem.integer("n");
   };
   fake.make_problem = [](const Parameters& problem) { return std::make_unique<Doubling>(problem); };
+  fake.demonstration = [] { return std::string("twice 21 is 42\n"); };
   return fake;
 }
 

@@ -370,8 +370,17 @@ TEST_F(ProgramTest, ListShowsVariantsAndParameters) {
                     HasSubstr("delay_ms"), HasSubstr("1 to 268435456"), HasSubstr("default 1024")));
 }
 
+TEST_F(ProgramTest, DemoPrintsTheDemonstration) {
+  EXPECT_EQ(run({"demo", "fake"}).out, "twice 21 is 42\n");
+  EXPECT_THAT(run({"list"}).out, HasSubstr("demonstration: warpath demo fake"));
+  const Outcome unknown = run({"demo", "fale"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("no demonstration of \"fale\"; did you mean \"fake\"?"));
+  EXPECT_EQ(run({"demo"}).code, 2);
+}
+
 TEST_F(ProgramTest, HelpIsThereForEveryCommand) {
-  for (const std::string command : {"list", "run", "verify", "info"}) {
+  for (const std::string command : {"list", "run", "verify", "demo", "info"}) {
     const Outcome outcome = run({command, "--help"});
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.out, HasSubstr("warpath " + command));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../stream.cuh"
 #include "core/buffer.cuh"
 #include "distributions.hpp"
 #include "judge.hpp"
@@ -54,21 +55,6 @@ inline std::string describe(const Case& c) {
          to_string(c.distribution) + ", seed " + std::to_string(c.seed) + ", offsets " +
          std::to_string(c.in_offset) + " and " + std::to_string(c.out_offset);
 }
-
-class Stream {
- public:
-  Stream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
-  ~Stream() {
-    cudaStreamSynchronize(stream_);
-    cudaStreamDestroy(stream_);
-  }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  operator cudaStream_t() const { return stream_; }  // NOLINT(google-explicit-constructor)
-
- private:
-  cudaStream_t stream_ = nullptr;
-};
 
 /// One workspace for many calls. Three of four go to a stream of their own, the others to the
 /// default one; each ends before the next begins.

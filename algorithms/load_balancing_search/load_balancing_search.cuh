@@ -1,0 +1,106 @@
+// Load-balancing search: which object has a work item? The public host functions.
+//
+// Source: seed 002 (S. Baxter, Modern GPU 1.1, "Load-Balancing Search", NVIDIA 2013).
+//
+// Object o has counts[o] >= 0 work items. `scan` is the exclusive scan of the counts, so that
+// object o has the work items [scan[o], scan[o + 1]), the last one those up to `items`. The scan
+// comes from whoever counts; Offset is a signed integer of 4 or 8 bytes, Index any integer that
+// holds an object's number.
+//   Extra memory    output_aligned, upper_bound: none; merge_path and for_each_work_item: 8 bytes a
+//                   tile of 1408 work items and objects.
+//   Preconditions   scan begins with 0, never decreases, and passes `items` nowhere: a checked
+//                   build throws std::invalid_argument with the first index that breaks this, else
+//                   the result is undefined. Sizes and overlaps are always tested.
+// Nothing is allocated outside the workspace; nothing synchronises (but a checked build).
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "core/buffer.cuh"
+#include "core/preconditions.cuh"
+#include "core/span.hpp"
+#include "load_balancing_search/kernels.cuh"
+#include "load_balancing_search/variant.hpp"
+
+namespace warpath::load_balancing_search {
+
+template <class Offset>
+__global__ void find_broken_scan_kernel(Work<Offset> work, unsigned long long* first) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+       i < work.objects; i += stride) {
+    const std::int64_t least = i == 0 ? 0 : static_cast<std::int64_t>(work.scan[i - 1]);
+    const std::int64_t most = i == 0 ? 0 : work.items;
+    const auto begin = static_cast<std::int64_t>(work.scan[i]);
+    if (begin < least || begin > most) atomicMin(first, static_cast<unsigned long long>(i));
+  }
+}
+
+/// In a checked build: throws std::invalid_argument unless `scan` is an exclusive scan of counts
+/// that are not negative and whose sum is at most `items`.
+template <class Offset>
+void require_scan_of_counts(const Work<Offset>& work, cudaStream_t stream) {
+  if constexpr (checked_build) {
+    const DeviceCount first(stream);
+    CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
+    if (work.objects > 0) {
+      launch({256, 256, 0, stream}, find_broken_scan_kernel<Offset>, work,
+             reinterpret_cast<unsigned long long*>(first.device()));
+    }
+    const std::int64_t index = first.get(stream);
+    if (index < 0) return;
+    Offset found[2] = {};  // the one before it, and this one
+    const std::int64_t from = index > 0 ? index - 1 : 0;
+    CUDA_CHECK(cudaMemcpyAsync(found + (index > 0 ? 0 : 1), work.scan + from,
+                               sizeof(Offset) * static_cast<std::size_t>(index - from + 1),
+                               cudaMemcpyDeviceToHost, stream));
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+    const std::string what =
+        "scan[" + std::to_string(index) + "] is " + std::to_string(found[1]) + ": expected ";
+    if (index == 0) throw std::invalid_argument(what + "0, where the first object begins");
+    if (found[1] < found[0]) {
+      throw std::invalid_argument(what + "at least scan[" + std::to_string(index - 1) + "], " +
+                                  std::to_string(found[0]) + ", since no count is negative");
+    }
+    throw std::invalid_argument(what + "at most " + std::to_string(work.items) +
+                                ", the number of work items");
+  }
+}
+
+/// Checks what all of the functions below demand.
+template <class Offset>
+Work<Offset> checked_work(std::int64_t items, DeviceSpan<const Offset> scan, cudaStream_t stream) {
+  static_assert(std::is_signed_v<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8));
+  require_in_range("items", items, 0, std::numeric_limits<Offset>::max());
+  if (items > 0) {
+    require_in_range("the number of objects", scan.count, 1,
+                     std::numeric_limits<std::int64_t>::max() - items);
+  }
+  const Work<Offset> work{items, scan.data, scan.count};
+  require_scan_of_counts(work, stream);
+  return work;
+}
+
+/// objects[i] becomes the number of the object that work item i belongs to. scan: one element an
+/// object; objects: at least `items` elements.
+template <class Offset, class Index>
+void load_balancing_search(std::int64_t items, DeviceSpan<const Offset> scan,
+                           DeviceSpan<Index> objects, Workspace& workspace, cudaStream_t stream,
+                           const Options& options = {}) {
+  static_assert(std::is_integral_v<Index> && (sizeof(Index) == 4 || sizeof(Index) == 8));
+  const Work<Offset> work = checked_work(items, scan, stream);
+  require_room("objects", objects, items);
+  require_apart("scan", scan, "objects", objects);
+  if (scan.count > 0) {
+    require_in_range("the last object's number", scan.count - 1, 0,
+                     std::is_same_v<Index, std::uint64_t>
+                         ? std::numeric_limits<std::int64_t>::max()
+                         : static_cast<std::int64_t>(std::numeric_limits<Index>::max()));
+  }
+  if (items > 0) run(work, objects.data, workspace, stream, options);
+}
+
+}  // namespace warpath::load_balancing_search

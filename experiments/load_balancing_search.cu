@@ -1,0 +1,205 @@
+// The experiments of load_balancing_search: inputs, variants, answers and costs.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "device_compare.cuh"
+#include "load_balancing_search/demonstration.cuh"
+#include "load_balancing_search/load_balancing_search.cuh"
+#include "load_balancing_search/oracle.hpp"
+#include "peers/thrust_search.hpp"
+#include "techniques.hpp"
+
+namespace warpath {
+namespace {
+
+using namespace experiments;  // NOLINT(google-build-using-namespace)
+using harness::Parameters;
+namespace oracle = load_balancing_search::oracle;
+
+std::int64_t objects_of(const Parameters& problem) {
+  const std::int64_t objects = problem.integer("objects");
+  if (objects > 0) return objects;
+  const double wanted = static_cast<double>(problem.integer("n")) / problem.real("average");
+  return std::max<std::int64_t>(1, std::llround(wanted));
+}
+
+/// How many work items each object wants, in proportion.
+std::vector<double> shares(const Parameters& problem, std::int64_t objects) {
+  const std::string& distribution = problem.text("distribution");
+  const double average = static_cast<double>(problem.integer("n")) / static_cast<double>(objects);
+  std::mt19937_64 random(static_cast<std::uint64_t>(problem.integer("seed")));
+  std::uniform_real_distribution<double> uniform(0, 1);
+  std::vector<double> shares(static_cast<std::size_t>(objects), average);
+  if (distribution == "random") {
+    for (double& share : shares) share = std::floor(uniform(random) * (2 * average + 1));
+  } else if (distribution == "power_law") {
+    for (double& share : shares) share = std::pow(1 - uniform(random), -1 / 1.5) - 1;
+  } else if (distribution == "one_big") {
+    shares[shares.size() / 2] = average * static_cast<double>(objects);
+  } else if (distribution == "mostly_empty") {
+    for (double& share : shares) share = uniform(random) < 0.01 ? uniform(random) : 0;
+    shares.back() = 1;  // somebody has items
+  }
+  return shares;
+}
+
+/// n work items in such proportions: each object's part ends where the sum of all shares up to it,
+/// scaled, is rounded down.
+std::vector<std::int32_t> make_counts(const Parameters& problem) {
+  const std::int64_t n = problem.integer("n");
+  const std::vector<double> wanted = shares(problem, objects_of(problem));
+  const double sum = std::accumulate(wanted.begin(), wanted.end(), 0.0);
+  std::vector<std::int32_t> counts;
+  counts.reserve(wanted.size());
+  double through = 0;
+  std::int64_t end = 0;
+  for (const double share : wanted) {
+    through += share;
+    const auto next =
+        std::min(n, static_cast<std::int64_t>(std::floor(through / sum * static_cast<double>(n))));
+    counts.push_back(static_cast<std::int32_t>(next - end));
+    end = next;
+  }
+  counts.back() += static_cast<std::int32_t>(n - end);
+  return counts;
+}
+
+class Search : public harness::Problem {
+ public:
+  explicit Search(const Parameters& problem)
+      : items_(problem.integer("n")), counts_(make_counts(problem)), out_(items_) {
+    host_scan_ = oracle::exclusive_scan(counts_);
+    expected_ = oracle::objects<std::int32_t>(counts_);
+    scan_ = upload(host_scan_);
+    device_expected_ = upload(expected_);
+  }
+
+  harness::Execution prepare(const Parameters& point) override {
+    using load_balancing_search::Options;
+    using load_balancing_search::Variant;
+    const std::string& variant = point.text("variant");
+    if (variant == "thrust_upper_bound") {
+      return thrust_search::upper_bound(scan_.data(), scan_.count(), items_, out_.data());
+    }
+    if (variant == "thrust_scatter_scan") {
+      return thrust_search::scatter_scan(scan_.data(), scan_.count(), items_, out_.data());
+    }
+    if (variant == "serial") {
+      host_out_.resize(static_cast<std::size_t>(items_));
+      return [this](cudaStream_t) { run_on_host(); };
+    }
+    const Options options{variant == "merge_path"    ? Variant::merge_path
+                          : variant == "upper_bound" ? Variant::upper_bound
+                                                     : Variant::output_aligned,
+                          static_cast<int>(point.integer("items_per_thread"))};
+    return [this, options](cudaStream_t stream) {
+      load_balancing_search::load_balancing_search<std::int32_t, std::int32_t>(
+          items_, scan_.span(), out_.span(), workspace_, stream, options);
+    };
+  }
+
+  void poison(cudaStream_t stream) override {
+    CUDA_CHECK(cudaMemsetAsync(out_.data(), 0xA5,
+                               static_cast<std::size_t>(items_) * sizeof(std::int32_t), stream));
+    std::fill(host_out_.begin(), host_out_.end(), -1);
+  }
+
+  std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) override {
+    if (point.text("variant") != "serial") {
+      return difference("objects", out_.data(), device_expected_, stream);
+    }
+    if (host_out_ == expected_) return std::nullopt;
+    return "the objects differ from the oracle's";
+  }
+
+  /// As published: items and objects count.
+  [[nodiscard]] harness::Cost cost() const override {
+    const std::int64_t steps = items_ + scan_.count();
+    return {steps, steps * static_cast<std::int64_t>(sizeof(std::int32_t)), 0, "copy"};
+  }
+  [[nodiscard]] std::map<std::string, double> counters() const override {
+    return {{"objects_count", static_cast<double>(scan_.count())},
+            {"workspace_bytes", static_cast<double>(workspace_.bytes())}};
+  }
+
+ private:
+  /// The source's CPULoadBalanceSearch: a walk along the merge path.
+  void run_on_host() {
+    std::size_t item = 0;
+    for (std::size_t object = 0; object < host_scan_.size(); ++object) {
+      const std::size_t end = object + 1 < host_scan_.size()
+                                  ? static_cast<std::size_t>(host_scan_[object + 1])
+                                  : host_out_.size();
+      for (; item < end; ++item) host_out_[item] = static_cast<std::int32_t>(object);
+    }
+  }
+
+  std::int64_t items_;
+  std::vector<std::int32_t> counts_;
+  std::vector<std::int32_t> host_scan_;
+  std::vector<std::int32_t> expected_;
+  std::vector<std::int32_t> host_out_;
+  DeviceBuffer<std::int32_t> scan_;
+  DeviceBuffer<std::int32_t> device_expected_;
+  DeviceBuffer<std::int32_t> out_;
+  Workspace workspace_;
+};
+
+/// The scan, the result, what is expected, and the temporary storage of the variants.
+std::int64_t device_bytes(const Parameters& problem) {
+  const std::int64_t n = problem.integer("n");
+  const std::int64_t objects = objects_of(problem);
+  return 4 * objects + 8 * n + (n + objects) / 16 + (1 << 20);
+}
+
+}  // namespace
+
+harness::Technique load_balancing_search_technique() {
+  using harness::Role;
+  using harness::Runs;
+  harness::Technique technique;
+  technique.name = "load_balancing_search";
+  technique.summary = "which object generated a work item, by merge path over the scan of counts";
+  technique.source = "002_b540ca374e5b60cb.txt: Load-Balancing Search";
+  technique.parameters = {
+      {"n", std::int64_t{1} << 20, {}, 1, 2147483647.0, true, "work items"},
+      {"objects", std::int64_t{0}, {}, 0, 2147483647.0, true, "objects; 0: n / average of them"},
+      {"average", 4.0, {}, 0.01, 1e9, true, "work items an object, if `objects` is 0"},
+      {"distribution",
+       std::string("random"),
+       {"uniform", "random", "power_law", "one_big", "mostly_empty"},
+       0,
+       0,
+       true,
+       "of the counts: all equal; 0 to twice the average; few with most; one with half of all; one "
+       "in a hundred not empty"},
+      {"seed", std::int64_t{42}, {}, 0, 9e15, true, "of the counts"},
+      {"items_per_thread",
+       std::int64_t{11},
+       {},
+       3,
+       23,
+       false,
+       "merge_path: steps of the path a thread: 3, 7, 11, 15 or 23"},
+  };
+  technique.variants = {
+      {"merge_path", Role::technique, Runs::anywhere,
+       "the source: tiles by merge path, a serial loop in each thread"},
+      {"upper_bound", Role::naive, Runs::anywhere, "a binary search for each work item"},
+      {"output_aligned", Role::technique, Runs::anywhere,
+       "merge-path tiles; heads, a maximum scan, 16-byte stores"},
+      {"thrust_upper_bound", Role::peer, Runs::gpu, "thrust::upper_bound of the work items"},
+      {"thrust_scatter_scan", Role::peer, Runs::gpu, "thrust::scatter_if and a maximum scan"},
+      {"serial", Role::oracle, Runs::host, "the source's serial loop, on one thread of the CPU"},
+  };
+  technique.device_bytes = device_bytes;
+  technique.make_problem = [](const Parameters& problem) {
+    return std::make_unique<Search>(problem);
+  };
+  technique.demonstration = load_balancing_search::demonstration;
+  return technique;
+}
+
+}  // namespace warpath

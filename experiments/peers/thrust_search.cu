@@ -1,0 +1,80 @@
+#include <thrust/binary_search.h>
+#include <thrust/execution_policy.h>
+#include <thrust/functional.h>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_output_iterator.h>
+#include <thrust/scan.h>
+#include <thrust/scatter.h>
+
+#include <memory>
+
+#include "core/buffer.cuh"
+#include "peers/thrust_search.hpp"
+
+namespace warpath::experiments::thrust_search {
+namespace {
+
+struct LessOne {
+  template <class T>
+  __host__ __device__ std::int32_t operator()(T bound) const {
+    return static_cast<std::int32_t>(bound) - 1;
+  }
+};
+
+/// Whether an object has work items: its stencil is its own index.
+struct HasItems {
+  const std::int32_t* scan;
+  std::int64_t objects;
+  std::int64_t items;
+  __host__ __device__ bool operator()(std::int32_t object) const {
+    const std::int64_t end = object + 1 < objects ? scan[object + 1] : items;
+    return scan[object] < end;
+  }
+};
+
+struct Larger {
+  __host__ __device__ std::int32_t operator()(std::int32_t a, std::int32_t b) const {
+    return a < b ? b : a;
+  }
+};
+
+/// Gives Thrust the same temporary storage in every call, so that no allocation is timed.
+class KeptStorage {
+ public:
+  using value_type = char;
+  char* allocate(std::ptrdiff_t bytes) {
+    if (bytes > memory_.count()) memory_ = DeviceBuffer<char>(bytes);
+    return memory_.data();
+  }
+  void deallocate(char*, std::size_t) {}
+
+ private:
+  DeviceBuffer<char> memory_;
+};
+
+}  // namespace
+
+harness::Execution upper_bound(const std::int32_t* scan, std::int64_t objects, std::int64_t items,
+                               std::int32_t* out) {
+  return [=](cudaStream_t stream) {
+    const thrust::counting_iterator<std::int32_t> first(0);
+    thrust::upper_bound(thrust::cuda::par_nosync.on(stream), scan, scan + objects, first,
+                        first + items, thrust::make_transform_output_iterator(out, LessOne{}));
+  };
+}
+
+harness::Execution scatter_scan(const std::int32_t* scan, std::int64_t objects, std::int64_t items,
+                                std::int32_t* out) {
+  const auto storage = std::make_shared<KeptStorage>();
+  return [=](cudaStream_t stream) {
+    const thrust::counting_iterator<std::int32_t> numbers(0);
+    CUDA_CHECK(
+        cudaMemsetAsync(out, 0, static_cast<std::size_t>(items) * sizeof(std::int32_t), stream));
+    thrust::scatter_if(thrust::cuda::par_nosync.on(stream), numbers, numbers + objects, scan,
+                       numbers, out, HasItems{scan, objects, items});
+    thrust::inclusive_scan(thrust::cuda::par_nosync(*storage).on(stream), out, out + items, out,
+                           Larger{});
+  };
+}
+
+}  // namespace warpath::experiments::thrust_search

@@ -1,0 +1,139 @@
+// What is built on the search: every work item visited once, expanded, moved; and the worked
+// example, whose rows are very uneven.
+#include "load_balancing_search/intervals.cuh"
+#include "load_balancing_search/row_products.cuh"
+#include "support.cuh"
+
+namespace warpath::load_balancing_search::test {
+namespace {
+
+class Intervals : public testing::Test {
+ protected:
+  template <class Offset>
+  static DeviceBuffer<Offset> scan_of(const std::vector<Offset>& counts) {
+    return upload(oracle::exclusive_scan(counts));
+  }
+  [[nodiscard]] static std::int64_t steps() { return is_small() ? 3000 : 20'000; }
+
+  std::mt19937_64 random_{1};
+  Workspace workspace_;
+};
+
+struct CountVisits {
+  int* visits;
+  std::int64_t* objects;
+  std::int64_t* ranks;
+  __device__ void operator()(std::int64_t item, std::int64_t object, std::int64_t rank) const {
+    atomicAdd(visits + item, 1);
+    objects[item] = object;
+    ranks[item] = rank;
+  }
+};
+
+TEST_F(Intervals, EveryWorkItemIsVisitedOnce) {
+  for (const Counts kind : all_counts) {
+    SCOPED_TRACE(name_of(kind));
+    const auto counts = make_counts<std::int32_t>(kind, steps(), random_);
+    const std::int64_t items = total(counts);
+    const DeviceBuffer<int> visits(items);
+    const WatchedOutput<std::int64_t> objects(items);
+    const WatchedOutput<std::int64_t> ranks(items);
+    CUDA_CHECK(cudaMemset(visits.data(), 0, static_cast<std::size_t>(items) * sizeof(int)));
+    const auto scan = scan_of(counts);
+    for_each_work_item<std::int32_t>(
+        items, scan.span(), CountVisits{visits.data(), objects.span().data, ranks.span().data},
+        workspace_, nullptr);
+    std::vector<int> found(static_cast<std::size_t>(items));
+    CUDA_CHECK(cudaMemcpy(found.data(), visits.data(), found.size() * sizeof(int),
+                          cudaMemcpyDeviceToHost));
+    EXPECT_EQ(found, std::vector<int>(found.size(), 1));
+    EXPECT_EQ(objects.get(), oracle::objects<std::int64_t>(counts));
+    const auto expected = oracle::ranks(counts);
+    EXPECT_EQ(ranks.get(), (std::vector<std::int64_t>{expected.begin(), expected.end()}));
+  }
+}
+
+TEST_F(Intervals, Expand) {
+  for (const Counts kind : all_counts) {
+    SCOPED_TRACE(name_of(kind));
+    const auto counts = make_counts<std::int64_t>(kind, steps(), random_);
+    std::vector<double> values(counts.size());
+    std::generate(values.begin(), values.end(), [&] { return static_cast<double>(random_()); });
+    const auto scan = scan_of(counts);
+    const auto device_values = upload(values);
+    const WatchedOutput<double> out(total(counts));
+    interval_expand<std::int64_t, double>(total(counts), scan.span(), device_values.span(),
+                                          out.span(), workspace_, nullptr);
+    EXPECT_EQ(out.get(), oracle::interval_expand(counts, values));
+  }
+}
+
+TEST_F(Intervals, Move) {
+  for (const Counts kind : all_counts) {
+    SCOPED_TRACE(name_of(kind));
+    const auto counts = make_counts<std::int32_t>(kind, steps(), random_);
+    const auto items = static_cast<std::size_t>(total(counts));
+    // Intervals are gathered from anywhere, and scattered in another order, without overlap.
+    std::vector<std::size_t> order(counts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random_);
+    std::vector<std::int32_t> gather(counts.size());
+    std::vector<std::int32_t> scatter(counts.size());
+    std::int32_t place = 0;
+    for (const std::size_t i : order) {
+      scatter[i] = place;
+      place += counts[i];
+      gather[i] =
+          static_cast<std::int32_t>(random_() % (items - static_cast<std::size_t>(counts[i]) + 1));
+    }
+    std::vector<unsigned> in(items);
+    std::generate(in.begin(), in.end(), [&] { return static_cast<unsigned>(random_()); });
+    std::vector<unsigned> expected(items);
+    oracle::interval_move(counts, gather, scatter, in, expected);
+    const auto scan = scan_of(counts);
+    const auto device_gather = upload(gather);
+    const auto device_scatter = upload(scatter);
+    const auto device_in = upload(in);
+    const WatchedOutput<unsigned> out(total(counts));
+    interval_move<std::int32_t, unsigned>(total(counts), scan.span(), device_gather.span(),
+                                          device_scatter.span(), device_in.span(), out.span(),
+                                          workspace_, nullptr);
+    EXPECT_EQ(out.get(), expected);
+  }
+}
+
+// Whole numbers, so that the order of the sums does not matter.
+TEST_F(Intervals, RowProductsOfVeryUnevenRows) {
+  for (const Counts kind : all_counts) {
+    SCOPED_TRACE(name_of(kind));
+    const auto counts = make_counts<std::int32_t>(kind, steps(), random_);
+    const std::int64_t nonzeros = total(counts);
+    constexpr int columns = 100;
+    std::vector<std::int32_t> column(static_cast<std::size_t>(nonzeros));
+    std::vector<double> value(column.size());
+    std::vector<double> x(columns);
+    for (auto& c : column) c = static_cast<std::int32_t>(random_() % columns);
+    for (auto& v : value) v = static_cast<double>(random_() % 100);
+    for (auto& v : x) v = static_cast<double>(random_() % 100);
+    std::vector<double> expected;
+    std::size_t next = 0;
+    for (const std::int32_t count : counts) {
+      double sum = 0;
+      for (std::int32_t k = 0; k < count; ++k, ++next) {
+        sum += value[next] * x[static_cast<std::size_t>(column[next])];
+      }
+      expected.push_back(sum);
+    }
+    const auto begins = scan_of(counts);
+    const auto device_column = upload(column);
+    const auto device_value = upload(value);
+    const auto device_x = upload(x);
+    const WatchedOutput<double> y(begins.count());
+    row_products<double>({begins.span(), device_column.span(), device_value.span()},
+                         device_x.span(), y.span(), workspace_, nullptr);
+    EXPECT_EQ(y.get(), expected);
+  }
+}
+
+}  // namespace
+}  // namespace warpath::load_balancing_search::test

@@ -1,0 +1,113 @@
+// Every variant over counts, sizes, types and alignments, against the oracle.
+#include <algorithm>
+
+#include "support.cuh"
+
+namespace warpath::load_balancing_search::test {
+namespace {
+
+template <class Offset, class Index>
+struct Types {
+  using OffsetType = Offset;
+  using IndexType = Index;
+};
+template <class T>
+class Search : public testing::Test {
+ protected:
+  using Offset = typename T::OffsetType;
+  using Index = typename T::IndexType;
+
+  void expect_right(const Way& way, Counts kind, std::int64_t steps) {
+    std::mt19937_64 random(++seed_);
+    SCOPED_TRACE(std::string(name_of(kind)) + ", seed " + std::to_string(seed_));
+    expect_objects<Index>(way, make_counts<Offset>(kind, steps, random),
+                          static_cast<int>(seed_ % 37), workspace_, stream_);
+  }
+
+  std::uint64_t seed_ = 0;
+  Stream stream_;
+  Workspace workspace_;
+};
+using AllTypes =
+    testing::Types<Types<std::int32_t, std::int32_t>, Types<std::int64_t, std::int64_t>,
+                   Types<std::int64_t, std::uint32_t>, Types<std::int32_t, std::uint64_t>>;
+TYPED_TEST_SUITE(Search, AllTypes);
+
+TYPED_TEST(Search, SmallSizes) {
+  const std::int64_t tile = OutputAlignedTuning::tile_steps;
+  std::vector<std::int64_t> sizes = {0, 1, 2, 3, 31, 32, 33, 127, 129, 1000, 1407, 1408, 1409};
+  if (!is_small()) {
+    for (const std::int64_t size : {tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 33}) {
+      sizes.push_back(size);
+    }
+  }
+  for (const Way& way : ways) {
+    for (const std::int64_t size : sizes) {
+      this->expect_right(way, all_counts[this->seed_ % all_counts.size()], size);
+    }
+  }
+}
+
+TYPED_TEST(Search, AllCounts) {
+  const std::int64_t steps = is_small() ? 9'000 : 40'000;
+  for (const Way& way : ways) {
+    for (const Counts kind : all_counts) this->expect_right(way, kind, steps);
+  }
+}
+
+// All that decides where a vector begins.
+TYPED_TEST(Search, EveryAlignmentOfTheOutput) {
+  std::mt19937_64 random(1);
+  const auto counts = make_counts<typename TypeParam::OffsetType>(Counts::random, 700, random);
+  for (int offset = 0; offset < 34; ++offset) {
+    expect_objects<typename TypeParam::IndexType>(ways.back(), counts, offset, this->workspace_,
+                                                  this->stream_);
+  }
+}
+
+// A tile may have no work items, or no objects, at either end of the path.
+TEST(Search, TilesOfOneKind) {
+  const Stream stream;
+  Workspace workspace;
+  const int tile = OutputAlignedTuning::tile_steps;
+  for (const Way& way : ways) {
+    std::vector<std::int32_t> counts(static_cast<std::size_t>(is_small() ? tile + 5 : 3 * tile));
+    for (const int items : {1, tile, 2 * tile + 1}) {
+      for (const std::size_t object : {std::size_t{0}, counts.size() / 2, counts.size() - 1}) {
+        counts[object] = items;
+        expect_objects<std::int32_t>(way, counts, 0, workspace, stream);
+        counts[object] = 0;
+      }
+      if (is_small()) break;
+    }
+  }
+}
+
+TEST(Search, WorkspaceIsUsedAgain) {
+  const Stream stream;
+  Workspace workspace;
+  std::mt19937_64 random(1);
+  for (const std::int64_t steps : {50, 5000, 700, 9000}) {
+    for (const Way& way : ways) {
+      expect_objects<std::int32_t>(way, make_counts<std::int32_t>(Counts::random, steps, random), 3,
+                                   workspace, stream);
+    }
+  }
+}
+
+// The memory that the issue allows: 16 bytes a tile.
+TEST(Search, ExtraMemory) {
+  const Stream stream;
+  std::mt19937_64 random(1);
+  const auto counts = make_counts<std::int32_t>(Counts::random, 30'000, random);
+  for (const Way& way : ways) {
+    Workspace workspace;
+    expect_objects<std::int32_t>(way, counts, 0, workspace, stream);
+    const std::int64_t tiles = 30'000 / (128 * way.options.items_per_thread) + 2;
+    EXPECT_LE(workspace.bytes(), way.options.variant == Variant::merge_path ? 16 * tiles + 256 : 0)
+        << way.name;
+  }
+}
+
+}  // namespace
+}  // namespace warpath::load_balancing_search::test
