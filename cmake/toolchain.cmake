@@ -35,15 +35,16 @@ elseif(NOT WARPATH_BACKEND STREQUAL "emulated")
   message(FATAL_ERROR "WARPATH_BACKEND is '${WARPATH_BACKEND}': expected emulated or cuda")
 endif()
 
-# Warnings are errors on every compiler.
+# Warnings are errors on every compiler, for all targets of this project and nobody else's.
 add_library(warpath_warnings INTERFACE)
 target_compile_options(
   warpath_warnings
   INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Werror>
-            $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror;--expt-relaxed-constexpr;--extended-lambda;-lineinfo>)
+            $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror;--extended-lambda;-lineinfo>)
 if(NOT WARPATH_SANITIZE)
   target_link_options(warpath_warnings INTERFACE $<$<CONFIG:Release>:-s>)
 endif()
+link_libraries(warpath_warnings)
 
 # Code that a sanitizer watches: kernels, harness and tests. The SIMT executor itself is never instrumented.
 add_library(warpath_instrumented INTERFACE)

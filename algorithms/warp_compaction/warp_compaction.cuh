@@ -7,12 +7,10 @@
 // All of them: keep the order (stable), leave the number of kept elements on the device, allocate
 // only from the workspace, and do not synchronise. n may pass 2^31. T is trivially copyable, with
 // alignment at most 16.
-//   Extra memory    single_pass: 9 bytes a tile of 32 KiB, and 2 KiB; two_pass_copy: a copy of what
-//   is written, and 16 KiB;
-//                   two_pass_recount: 16 KiB.
+//   Extra memory    single_pass: 9 bytes a tile, and 2 KiB; two_pass_copy: a copy of what is
+//                   written, and 16 KiB; two_pass_recount: 16 KiB.
 //   Preconditions   an output holds as many elements as the input has, and overlaps no input: else
-//   std::invalid_argument,
-//                   which names the argument, before anything is launched.
+//                   std::invalid_argument, which names the argument, before anything is launched.
 #pragma once
 
 #include <cstdint>

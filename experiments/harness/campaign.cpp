@@ -8,6 +8,7 @@
 #include "harness/archive.hpp"
 #include "harness/dry_run.hpp"
 #include "harness/interrupt.hpp"
+#include "harness/json_file.hpp"
 #include "harness/new_process.hpp"
 #include "harness/progress.hpp"
 #include "harness/provenance.hpp"
@@ -146,6 +147,7 @@ class Campaign {
       const Json archive =
           assemble_archive(experiment.config, experiment.points, store_, device_, facts);
       const std::string& technique = experiment.config.technique->name;
+      say_what_is_replaced(experiment, archive);
       store_.write_archive(technique, experiment.config.experiment, archive);
       print_summary(archive);
       std::printf("\n%s\n", store_.archive_file(technique, experiment.config.experiment).c_str());
@@ -159,6 +161,25 @@ class Campaign {
       return exit_interrupted;
     }
     return failed ? exit_failed_points : exit_good;
+  }
+
+  /// An archive holds the points of its last run: whoever runs fewer is told.
+  void say_what_is_replaced(const Experiment& experiment, const Json& archive) const {
+    const auto file =
+        store_.archive_file(experiment.config.technique->name, experiment.config.experiment);
+    if (!std::filesystem::exists(file)) return;
+    std::size_t before = 0;
+    try {
+      before = read_json(file).at("rows").size();
+    } catch (const std::exception&) {
+      return;  // no archive of ours
+    }
+    if (before <= archive.at("rows").size()) return;
+    std::fprintf(stderr,
+                 "%s had %zu points, and has %zu now: an archive is of one run. The records of the "
+                 "others are kept; run all with --resume, or use --out DIR or another "
+                 "\"experiment\" name\n",
+                 file.c_str(), before, archive.at("rows").size());
   }
 
   /// A size that does not fit is a failure where it was asked for, and where it leaves nothing; a

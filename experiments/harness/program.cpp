@@ -4,6 +4,7 @@
 #include <boost/program_options.hpp>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <string>
 
@@ -24,10 +25,10 @@ constexpr const char* usage =
     "warpath: a reproducible laboratory of GPU parallel primitives\n\n"
     "  warpath list                 techniques, variants, parameters and configurations\n"
     "  warpath run CONFIG...        verifies and measures every point of the configurations\n"
-    "  warpath verify CONFIG...     verifies only; a technique's name stands for all of its "
-    "configurations\n"
+    "  warpath verify CONFIG...     verifies only\n"
     "  warpath demo TECHNIQUE       prints the source's own demonstration\n"
     "  warpath info                 measures what this machine can do at best\n\n"
+    "CONFIG is a file, or a technique for all of its configurations, or technique/experiment.\n"
     "warpath COMMAND --help says more. Exit codes: 0 good, 1 a point failed, 2 bad input, 130 "
     "interrupted.\n";
 
@@ -101,6 +102,35 @@ void add_sweep_options(po::options_description& options, RunOptions& run) {
                     "expand to more than 10000 points if the sweep says so");
 }
 
+/// Configuration files by name: a file, a technique for all of its own, or technique/experiment.
+std::vector<std::string> config_files(const std::vector<std::string>& names,
+                                      const std::vector<Technique>& techniques) {
+  std::vector<std::string> files;
+  std::vector<std::string> known;
+  for (const Technique& technique : techniques) {
+    known.push_back(technique.name);
+    for (const std::string& file : find_configs(technique.name)) known.push_back(file);
+  }
+  for (const std::string& name : names) {
+    const bool is_technique = std::any_of(techniques.begin(), techniques.end(),
+                                          [&](const Technique& t) { return t.name == name; });
+    const std::string file = "configs/" + name + ".json";
+    if (is_technique) {
+      const auto found = find_configs(name);
+      if (found.empty()) throw UserError("no configurations under configs/" + name);
+      files.insert(files.end(), found.begin(), found.end());
+    } else if (std::filesystem::exists(name)) {
+      files.push_back(name);
+    } else if (std::filesystem::exists(file)) {
+      files.push_back(file);
+    } else {
+      throw UserError(name + ": cannot be read: no such file, and no technique" +
+                      suggestion(name, known));
+    }
+  }
+  return files;
+}
+
 int run_command(const std::vector<std::string>& arguments, RunOptions run,
                 const std::vector<Technique>& techniques) {
   po::options_description options("Options (--benchmark_* flags go to Google Benchmark)");
@@ -111,7 +141,7 @@ int run_command(const std::vector<std::string>& arguments, RunOptions run,
       "dry-run", po::bool_switch(&run.dry_run), "list points, bytes and an estimate of the time");
   const CommandLine line = parse(arguments, options);
   if (asked_for_help(line, "warpath run CONFIG... [options]", options)) return exit_good;
-  run.configs = texts(line, "config");
+  run.configs = config_files(texts(line, "config"), techniques);
   run.benchmark_flags = line.benchmark_flags;
   if (run.configs.empty()) throw UserError("warpath run: name at least one configuration file");
   return run_campaign(run, techniques);
@@ -124,13 +154,7 @@ int verify_command(const std::vector<std::string>& arguments, RunOptions run,
   const CommandLine line = parse(arguments, options);
   if (asked_for_help(line, "warpath verify CONFIG|TECHNIQUE... [options]", options))
     return exit_good;
-  for (const std::string& name : texts(line, "config")) {
-    const bool is_technique = std::any_of(techniques.begin(), techniques.end(),
-                                          [&](const Technique& t) { return t.name == name; });
-    const auto files = is_technique ? find_configs(name) : std::vector<std::string>{name};
-    if (files.empty()) throw UserError("no configurations under configs/" + name);
-    run.configs.insert(run.configs.end(), files.begin(), files.end());
-  }
+  run.configs = config_files(texts(line, "config"), techniques);
   if (run.configs.empty()) {
     throw UserError("warpath verify: name at least one configuration file or technique");
   }

@@ -362,6 +362,28 @@ TEST_F(ProgramTest, VerifyTakesATechniqueForAllOfItsConfigurations) {
               AllOf(HasSubstr("configs/fake/a.json"), HasSubstr("configs/fake/b.json")));
 }
 
+TEST_F(ProgramTest, NamesOfConfigurationsAreFoundAndSuggested) {
+  std::filesystem::create_directories(folder_ / "configs/fake");
+  folder_.write("configs/fake/e.json", R"({"schema": 1, "technique": "fake", "experiment": "e",
+      "title": "t", "sweep": [{"cross": {"n": [16, 32], "variant": "host_fast"}}]})");
+  EXPECT_EQ(run({"run", "fake"}).code, 0);
+  EXPECT_EQ(run({"run", "fake/e"}).code, 0);
+  EXPECT_EQ(run({"verify", "configs/fake/e.json"}).code, 0);
+  const Outcome unknown = run({"verify", "fakke"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("fakke: cannot be read: no such file, and no technique"),
+                                 HasSubstr("did you mean \"fake\"?")));
+}
+
+TEST_F(ProgramTest, FewerPointsThanTheArchiveHadAreSaid) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": "host_fast"}}])");
+  EXPECT_THAT(run({"run", "c.json"}).err, Not(HasSubstr("points, and has")));
+  EXPECT_THAT(run({"run", "c.json", "--set", "n=16"}).err,
+              HasSubstr("had 2 points, and has 1 now"));
+  EXPECT_THAT(run({"run", "c.json", "--resume"}).err, Not(HasSubstr("points, and has")));
+  EXPECT_EQ(archive().at("rows").size(), 2U);
+}
+
 TEST_F(ProgramTest, ListShowsVariantsAndParameters) {
   const Outcome outcome = run({"list"});
   EXPECT_EQ(outcome.code, 0);

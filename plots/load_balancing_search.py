@@ -1,0 +1,230 @@
+"""The figures of load_balancing_search, one function each."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import archive as archives
+import style
+from archive import Archive, NothingToDraw, Row
+from figure import FigureSpec
+from matplotlib.figure import Figure
+
+LOOKS = {
+    "output_aligned": style.Look("output_aligned", style.STRONG, "o", "-", 2.2, 6),
+    "merge_path": style.Look("merge_path (source)", style.MIDDLE, "s", "--"),
+    "upper_bound": style.Look("upper_bound (naive)", style.NAIVE, "v", ":"),
+    "thrust_scatter_scan": style.Look("Thrust: scatter, maximum scan", style.PEER, "D", "-"),
+    "thrust_upper_bound": style.Look("Thrust: upper bound", style.OTHER_PEER, "^", "-"),
+}
+# Modern GPU 1.1, November 2013: million items and objects a second.
+PUBLISHED = Path(__file__).resolve().parent / "published" / "mgpu_2013.tsv"
+PUBLISHED_LOOKS = {
+    "GTXTitan": style.Look("GTX Titan, 2013", style.CLAIM, "P", "-.", 1.3),
+    "GTX480": style.Look("GTX 480, 2013", style.LIGHT, "X", "-.", 1.3),
+}
+
+
+def _timed(archive: Archive) -> list[Row]:
+    """The rows that may be drawn, of the variants that have a look."""
+    rows = [row for row in archive.gpu_rows() if row.variant in LOOKS]
+    if not rows:
+        raise NothingToDraw(f"{archive.name} has no point that was timed on a GPU")
+    return rows
+
+
+def _rate(row: Row, milliseconds: float) -> float:
+    """GB/s of the scan that is read and the objects that are written."""
+    return row.gb_per_s_at(milliseconds)
+
+
+def _variant_lines(axes, rows: list[Row], x: str) -> None:
+    for variant, look in LOOKS.items():
+        line = archives.along(archives.where(rows, variant=variant), x)
+        if line:
+            style.line(
+                axes,
+                [row.params[x] for row in line],
+                [_rate(row, row.timing.median) for row in line],
+                [_rate(row, row.timing.p90) for row in line],
+                [_rate(row, row.timing.p10) for row in line],
+                look,
+            )
+
+
+def throughput(archive: Archive) -> Figure:
+    """GB/s at the largest n, by items per object; the time in ms on each bar."""
+    rows = _timed(archive)
+    rows = archives.where(rows, n=max(archives.values_of(rows, "n")))
+    cases = sorted(
+        {(row.params["distribution"], row.params["average"]) for row in rows},
+        key=lambda case: (case[0] != "random", case),
+    )
+    variants = [name for name in LOOKS if archives.where(rows, variant=name)]
+    figure, panels = style.new_figure(1, width=2 + 1.7 * len(cases), height=3.6)
+    width = 0.8 / len(variants)
+    for group, (distribution, average) in enumerate(cases):
+        for place, variant in enumerate(variants):
+            found = archives.where(
+                rows, distribution=distribution, average=average, variant=variant
+            )
+            for row in found:
+                x = group + (place - (len(variants) - 1) / 2) * width
+                time = row.timing
+                heights = (_rate(row, ms) for ms in (time.median, time.p90, time.p10))
+                top = style.bar(panels[0], x, width, *heights, LOOKS[variant])
+                style.note_above(panels[0], x, top, f"{time.median:.3g}")
+    style.ceiling(panels[0], archive.ceilings.get("copy_gb_per_s"), "measured copy")
+    names = [
+        f"{average:g} an object" + ("" if kind == "random" else f",\n{kind.replace('_', ' ')}")
+        for kind, average in cases
+    ]
+    panels[0].set_xticks(range(len(cases)), names)
+    style.from_zero(panels[0])
+    panels[0].set_ylabel("useful GB/s")
+    items = rows[0].params["n"]
+    style.finish(
+        figure, archive, rows, f"Load-balancing search, {items:,} work items (on the bars: ms)"
+    )
+    return figure
+
+
+def sizes(archive: Archive) -> Figure:
+    """GB/s over n, four items an object."""
+    rows = archives.where(_timed(archive), distribution="random")
+    rows = archives.where(rows, average=archives.nearest(rows, "average", 4))
+    if len(archives.values_of(rows, "n")) < 2:
+        raise NothingToDraw(f"{archive.name} was run at one n only")
+    figure, panels = style.new_figure(1, width=6.2, height=3.4)
+    _variant_lines(panels[0], rows, "n")
+    style.ceiling(panels[0], archive.ceilings.get("copy_gb_per_s"), "measured copy")
+    panels[0].set_xscale("log")
+    panels[0].set_xlabel("n, work items")
+    panels[0].set_ylabel("useful GB/s")
+    style.from_zero(panels[0])
+    average = rows[0].params["average"]
+    style.finish(
+        figure, archive, rows, f"Load-balancing search over n, {average:g} items an object"
+    )
+    return figure
+
+
+def distributions(archive: Archive) -> Figure:
+    """GB/s over the average of items an object, a panel a distribution of the counts."""
+    rows = _timed(archive)
+    kinds = archives.values_of(rows, "distribution")
+    columns = min(3, len(kinds) + 1)
+    lines = -(-(len(kinds) + 1) // columns)
+    figure, panels = style.new_figure(columns, lines, sharey=True)
+    for axes, kind in zip(panels, kinds, strict=False):
+        here = archives.where(rows, distribution=kind)
+        _variant_lines(axes, here, "average")
+        style.ceiling(axes, archive.ceilings.get("copy_gb_per_s"), "measured copy")
+        axes.set_xscale("log", base=4)
+        axes.set_title(kind.replace("_", " "))
+        axes.set_xlabel("items an object")
+        averages = archives.values_of(here, "average")
+        axes.set_xticks(averages, [f"{average:g}" for average in averages])
+        axes.minorticks_off()
+        axes.tick_params(labelleft=True)
+    style.from_zero(panels[0])
+    for axes in panels[::columns]:
+        axes.set_ylabel("useful GB/s")
+    style.legend_panel(panels[len(kinds)])
+    for axes in panels[len(kinds) + 1 :]:
+        axes.axis("off")
+    items = rows[0].params["n"]
+    style.finish(figure, archive, rows, f"Load-balancing search by distribution, {items:,} items")
+    return figure
+
+
+def _published(table: str, gpu: str) -> tuple[list[float], list[float]]:
+    """The published sizes and million items and objects a second."""
+    units = {"K": 1e3, "M": 1e6}
+    with PUBLISHED.open() as file:
+        rows = [
+            (float(row["n"][:-1]) * units[row["n"][-1]], float(row["M_per_s"]))
+            for row in csv.DictReader(file, delimiter="\t")
+            if row["table"] == table and row["gpu"] == gpu
+        ]
+    rows.sort()
+    return [n for n, _ in rows], [rate for _, rate in rows]
+
+
+def published(archive: Archive) -> Figure:
+    """The published tables: million items and objects a second, on the GPUs of then and on this."""
+    rows = _timed(archive)
+    total = {id(row): row.params["n"] + row.params["objects"] for row in rows}
+    figure, panels = style.new_figure(2, width=4.6, height=3.4)
+    # A quarter are objects, over all; then 10 million in all, over the objects.
+    halves = (
+        ("lbs_quarter_objects_total_elements", "items and objects, a quarter of them objects"),
+        ("lbs_10M_total_by_objects", "objects, of 10 million items and objects"),
+    )
+    for axes, (table, label) in zip(panels, halves, strict=True):
+        by_objects = table.endswith("by_objects")
+        for variant, look in LOOKS.items():
+            line = sorted(
+                (row.params["objects"] if by_objects else total[id(row)], row)
+                for row in archives.where(rows, variant=variant)
+                if (total[id(row)] == 10_000_000 if by_objects else _is_quarter(row))
+            )
+            if line:
+                style.line(
+                    axes,
+                    [x for x, _ in line],
+                    [total[id(row)] / row.timing.median / 1e3 for _, row in line],
+                    [total[id(row)] / row.timing.p90 / 1e3 for _, row in line],
+                    [total[id(row)] / row.timing.p10 / 1e3 for _, row in line],
+                    look,
+                )
+        for gpu, look in PUBLISHED_LOOKS.items():
+            x, rate = _published(table, gpu)
+            style.line(axes, x, rate, rate, rate, look)
+        axes.set_xscale("linear" if by_objects else "log")
+        axes.set_yscale("log")
+        axes.set_xlabel(label)
+    panels[0].set_ylabel("million a second")
+    style.finish(figure, archive, rows, "Load-balancing search: the published tables")
+    return figure
+
+
+def _is_quarter(row: Row) -> bool:
+    return row.params["n"] == 3 * row.params["objects"]
+
+
+def tile_size(archive: Archive) -> Figure:
+    """GB/s of the source's form over the steps that each thread takes, by items an object."""
+    rows = archives.where(_timed(archive), variant="merge_path")
+    if not rows:
+        raise NothingToDraw(f"{archive.name} has no point of merge_path timed on a GPU")
+    averages = archives.values_of(rows, "average")
+    figure, panels = style.new_figure(1, width=6.2, height=3.2)
+    for place, average in enumerate(averages):
+        line = archives.along(archives.where(rows, average=average), "items_per_thread")
+        style.line(
+            panels[0],
+            [row.params["items_per_thread"] for row in line],
+            [_rate(row, row.timing.median) for row in line],
+            [_rate(row, row.timing.p90) for row in line],
+            [_rate(row, row.timing.p10) for row in line],
+            style.graded(f"{average:g} items an object", (place + 1) / len(averages)),
+        )
+    style.ceiling(panels[0], archive.ceilings.get("copy_gb_per_s"), "measured copy")
+    panels[0].set_xticks(archives.values_of(rows, "items_per_thread"))
+    panels[0].set_xlabel("steps of the merge path a thread, 128 threads a block")
+    panels[0].set_ylabel("useful GB/s")
+    style.from_zero(panels[0])
+    items = rows[0].params["n"]
+    style.finish(figure, archive, rows, f"Tile size of merge_path, {items:,} work items")
+    return figure
+
+
+FIGURES = [
+    FigureSpec("load_balancing_search_throughput", "throughput", throughput),
+    FigureSpec("load_balancing_search_sizes", "throughput", sizes),
+    FigureSpec("load_balancing_search_distributions", "distributions", distributions),
+    FigureSpec("load_balancing_search_published", "published", published),
+    FigureSpec("load_balancing_search_tile_size", "tile_size", tile_size),
+]

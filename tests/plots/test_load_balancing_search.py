@@ -1,0 +1,112 @@
+"""The figures of load_balancing_search, from made-up archives of its configurations' shape."""
+
+import itertools
+
+import archive as archives
+import figure
+import pytest
+import style
+import synthetic
+
+FIGURES = figure.figures_of("load_balancing_search")
+# Invented: share of the copy bandwidth at large n.
+SPEEDS = {"output_aligned": 0.85, "merge_path": 0.5, "upper_bound": 0.1}
+SPEEDS |= {"thrust_scatter_scan": 0.3, "thrust_upper_bound": 0.05}
+ALL = tuple(SPEEDS)
+
+
+def row(variant, backend, **params):
+    point = {"n": 10**8, "objects": 0, "average": 4.0, "distribution": "random"}
+    point |= {"seed": 42, "items_per_thread": 11} | params
+    objects = point["objects"] or round(point["n"] / point["average"])
+    made = synthetic.row("single_pass", backend, n=point["n"])
+    made |= {"variant": variant, "params": point, "bytes_min": 4 * (point["n"] + objects)}
+    made["role"] = "peer" if variant.startswith("thrust") else "technique"
+    if variant.startswith("thrust"):
+        made["runs"] = "gpu"
+    if backend == "cuda":
+        median = 0.005 + made["bytes_min"] / (SPEEDS[variant] * synthetic.COPY_GB_PER_S * 1e6)
+        made["time_ms"] |= {
+            "min": 0.9 * median,
+            "median": median,
+            "p10": 0.98 * median,
+            "p90": 1.05 * median,
+        }
+    return made
+
+
+def throughput(backend):
+    cases = [(1, "random"), (4, "random"), (16, "random"), (64, "random"), (4, "power_law")]
+    rows = [row(variant, backend, n=n) for variant in ALL for n in (10**6, 10**7, 10**8)]
+    return rows + [
+        row(variant, backend, n=5 * 10**8, average=float(average), distribution=distribution)
+        for variant in ALL
+        for average, distribution in cases
+    ]
+
+
+def distributions(backend):
+    kinds = ("uniform", "random", "power_law", "one_big", "mostly_empty")
+    return [
+        row(variant, backend, average=average, distribution=kind)
+        for variant, kind, average in itertools.product(ALL, kinds, (0.25, 1.0, 4.0, 16.0, 64.0))
+    ]
+
+
+def published(backend):
+    quarter = [10_000 * 10**e for e in range(4)]
+    pairs = [(3 * n // 4, n // 4) for n in quarter]
+    pairs += [(10_000_000 - o, o) for o in (500_000, 4_500_000, 9_500_000)]
+    return [row(v, backend, n=n, objects=objects) for v in ALL for n, objects in pairs]
+
+
+def tile_size(backend):
+    return [
+        row("merge_path", backend, average=average, items_per_thread=steps)
+        for average in (1.0, 4.0, 16.0)
+        for steps in (3, 7, 11, 15, 23)
+    ]
+
+
+ROWS = {
+    "throughput": throughput,
+    "distributions": distributions,
+    "published": published,
+    "tile_size": tile_size,
+}
+
+
+def read(folder, experiment, backend="cuda"):
+    content = synthetic.archive(
+        experiment, ROWS[experiment](backend), backend, technique="load_balancing_search"
+    )
+    return archives.load(synthetic.write(folder / "in", content))
+
+
+@pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
+def test_every_figure_is_drawn(tmp_path, spec):
+    archive = read(tmp_path, spec.experiment)
+    drawn = [each for each in figure.draw_all(archive, tmp_path / "out") if each.spec == spec]
+    assert [each.why_not for each in drawn] == [None]
+    assert drawn[0].png.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
+def test_nothing_is_drawn_from_the_emulated_backend(tmp_path, spec):
+    archive = read(tmp_path, spec.experiment, "emulated")
+    with pytest.raises(archives.NothingToDraw, match="timed on a GPU"):
+        spec.draw(archive)
+
+
+def test_the_published_figure_has_the_gpus_of_then_and_every_point(tmp_path):
+    spec = next(spec for spec in FIGURES if spec.experiment == "published")
+    drawn = spec.draw(read(tmp_path, "published"))
+    sizes = {}
+    for axes in drawn.axes:
+        for line in axes.get_lines():
+            sizes.setdefault(line.get_label(), []).append(len(line.get_xdata()))
+    assert sizes["GTX Titan, 2013"] == [11, 10]
+    assert sizes["GTX 480, 2013"] == [11, 10]
+    # 10K to 10M, a quarter objects; 10M by objects: the point that both have is no point twice.
+    assert sizes["output_aligned"] == [4, 4]
+    style.plt.close(drawn)
