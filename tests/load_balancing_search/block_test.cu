@@ -131,9 +131,24 @@ TEST(BlockSearch, OtherShapes) {
       make_counts<std::int32_t>(Counts::power_law, 3000, random));
 }
 
+using FarShape = MergePathShape<64, 3>;
+
+/// Objects and ranks of one tile, whose two partitions stand at the front of `partitions`.
+__global__ void far_tile_kernel(Work<std::int64_t> work, std::int64_t tile,
+                                const std::int64_t* partitions, std::int64_t* found) {
+  auto& shared = dynamic_shared<BlockSearchStorage<std::int64_t, FarShape>>();
+  const TileRange range =
+      block_load_balancing_search(work, tile, partitions - tile, /*load_preceding=*/true, shared);
+  const int count = range.items();
+  for (int item = static_cast<int>(threadIdx.x); item < count; item += FarShape::threads) {
+    found[item] = work_item_object(shared, range, item);
+    found[count + item] = work_item_rank(shared, range, item);
+  }
+}
+
 // The tile's first work item belongs to an object that began 2^33 items ago.
 TEST(BlockSearch, RanksPastTheRangeOf32Bits) {
-  using Shape = MergePathShape<64, 3>;
+  using Shape = FarShape;
   constexpr std::int64_t items = (std::int64_t{1} << 33) + 5;
   const std::vector<std::int64_t> scan = {0, 0, items - 3};
   const auto device_scan = upload(scan);
@@ -146,21 +161,7 @@ TEST(BlockSearch, RanksPastTheRangeOf32Bits) {
   const std::int64_t begin = tile * Shape::tile_steps - partitions[0];
   const DeviceBuffer<std::int64_t> found(2 * (items - begin));
 
-  struct Kernel {
-    static __global__ void run(Work<std::int64_t> work, std::int64_t tile,
-                               const std::int64_t* partitions, std::int64_t* found) {
-      auto& shared = dynamic_shared<BlockSearchStorage<std::int64_t, Shape>>();
-      // The two partitions of this tile stand at the front.
-      const TileRange range =
-          block_load_balancing_search(work, tile, partitions - tile, true, shared);
-      const int count = range.items();
-      for (int item = static_cast<int>(threadIdx.x); item < count; item += Shape::threads) {
-        found[item] = work_item_object(shared, range, item);
-        found[count + item] = work_item_rank(shared, range, item);
-      }
-    }
-  };
-  launch({1, Shape::threads, sizeof(BlockSearchStorage<std::int64_t, Shape>)}, Kernel::run,
+  launch({1, Shape::threads, sizeof(BlockSearchStorage<std::int64_t, Shape>)}, far_tile_kernel,
          Work<std::int64_t>{items, device_scan.data(), device_scan.count()}, tile,
          device_partitions.data(), found.data());
   std::vector<std::int64_t> host(static_cast<std::size_t>(found.count()));
