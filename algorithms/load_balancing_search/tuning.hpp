@@ -15,18 +15,25 @@ struct MergePathShape {
 /// What Options::items_per_thread may be; 128 threads a block.
 inline constexpr int merge_path_items_per_thread[] = {3, 7, 11, 15, 23};
 
-/// `output_aligned`: a warp takes up to `rows` rows of 128 work items, four for each lane. A tile
-/// has a line of items less than the block has places, since it need not begin at one.
-template <int Threads, int Rows>
+/// `output_aligned`: tiles of the output in which each warp has `rows` rows of 128 work items, four
+/// for each lane; batches of four objects for each thread, `stages - 1` of them on their way.
+template <int Threads, int Rows, int Stages, int MinBlocks>
 struct OutputAlignedShape {
   static constexpr int threads = Threads;
+  static constexpr int min_blocks = MinBlocks;  ///< at once on a multiprocessor
   static constexpr int warps = Threads / 32;
   static constexpr int rows = Rows;
   static constexpr int row_items = 128;
+  static constexpr int tile_items = warps * rows * row_items;
   static constexpr int line_items = 32;
-  static constexpr int places = warps * rows * row_items;
-  static constexpr int tile_steps = places - line_items;
+  static constexpr int stages = Stages;
+  static constexpr int batch_objects = 4 * Threads;
+  /// A share has as many work items on average, and as many steps at least and at most: numbers of
+  /// objects within a share have 16 bits.
+  static constexpr int share_items = 19 * 1024;
+  static constexpr int min_share_steps = 2048;
+  static constexpr int max_share_steps = 65535 - 4;
 };
-using OutputAlignedTuning = OutputAlignedShape<256, 8>;
+using OutputAlignedTuning = OutputAlignedShape<256, 3, 5, 6>;
 
 }  // namespace warpath::load_balancing_search

@@ -34,10 +34,11 @@ using AllTypes =
 TYPED_TEST_SUITE(Search, AllTypes);
 
 TYPED_TEST(Search, SmallSizes) {
-  const std::int64_t tile = OutputAlignedTuning::tile_steps;
+  const std::int64_t share = OutputAlignedTuning::min_share_steps;
+  const std::int64_t tile = OutputAlignedTuning::tile_items;
   std::vector<std::int64_t> sizes = {0, 1, 2, 3, 31, 32, 33, 127, 129, 1000, 1407, 1408, 1409};
   if (!is_small()) {
-    for (const std::int64_t size : {tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile + 33}) {
+    for (const std::int64_t size : {share - 1, share, share + 1, tile, 2 * tile + 33}) {
       sizes.push_back(size);
     }
   }
@@ -69,7 +70,7 @@ TYPED_TEST(Search, EveryAlignmentOfTheOutput) {
 TEST(Search, TilesOfOneKind) {
   const Stream stream;
   Workspace workspace;
-  const int tile = OutputAlignedTuning::tile_steps;
+  const int tile = OutputAlignedTuning::min_share_steps;
   for (const Way& way : ways) {
     std::vector<std::int32_t> counts(static_cast<std::size_t>(is_small() ? tile + 5 : 3 * tile));
     for (const int items : {1, tile, 2 * tile + 1}) {
@@ -79,6 +80,32 @@ TEST(Search, TilesOfOneKind) {
         counts[object] = 0;
       }
       if (is_small()) break;
+    }
+  }
+}
+
+// Shares of several tiles and batches: numbers of earlier tiles lie about, and nearly all 16 bits
+// of them are in use.
+TYPED_TEST(Search, SharesOfEverySize) {
+  using Begin = typename TypeParam::OffsetType;
+  using Number = typename TypeParam::IndexType;
+  using Shape = OutputAlignedTuning;
+  std::mt19937_64 random(1);
+  const std::int64_t steps = is_small() ? 20'000 : 140'000;
+  for (const Counts kind : all_counts) {
+    const auto counts = make_counts<Begin>(kind, steps, random);
+    const auto scan = upload(oracle::exclusive_scan(counts));
+    const auto expected = oracle::objects<Number>(counts);
+    const auto items = static_cast<std::int64_t>(expected.size());
+    if (items == 0) continue;
+    for (const int share_steps :
+         {333, Shape::batch_objects, Shape::tile_items + 1, Shape::max_share_steps}) {
+      SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(share_steps) + " steps");
+      const WatchedOutput<Number> out(items, 5);
+      CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+      run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()}, out.span().data,
+                                share_steps, this->stream_);
+      EXPECT_TRUE(out.get() == expected);
     }
   }
 }
