@@ -9,10 +9,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstdint>
-
-#include "core/warp.cuh"
-
 namespace warpath {
 
 /// The natural numbers from 0 on, as a sorted sequence to merge with.
@@ -38,26 +34,6 @@ __host__ __device__ __forceinline__ Index merge_path(A a, Index a_count, B b, In
     } else {
       low = middle + 1;
     }
-  }
-  return low;
-}
-
-/// The same by one full warp, in log33(min(a_count, b_count)) steps of 32 probes each: for few
-/// searches that somebody waits for.
-template <class A, class B, class Index, class Less>
-__device__ __forceinline__ Index warp_merge_path(A a, Index a_count, B b, Index b_count,
-                                                 Index diagonal, Less less) {
-  Index low = diagonal > b_count ? diagonal - b_count : 0;
-  Index high = diagonal < a_count ? diagonal : a_count;
-  while (low < high) {
-    // Lane i probes the last element of the i-th of 33 parts; the answer lies in the part after the
-    // last probe that is among the first `diagonal`.
-    const Index part = (high - low) / (warp_threads + 1) + 1;
-    const Index probe = low + (static_cast<Index>(lane_index()) + 1) * part - 1;
-    const bool is_among = probe < high && !less(b[diagonal - 1 - probe], a[probe]);
-    const Index parts = static_cast<Index>(__popc(__ballot_sync(full_warp, is_among)));
-    low += parts * part;
-    if (low + part - 1 < high) high = low + part - 1;
   }
   return low;
 }

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "core/merge_path.cuh"
+#include "core/partition_point.cuh"
 
 namespace warpath::load_balancing_search {
 
@@ -48,9 +49,11 @@ struct Work {
   [[nodiscard]] __device__ std::int64_t objects_before(std::int64_t diagonal) const {
     return merge_path(scan, objects, Naturals<std::int64_t>{}, items, diagonal, ItemBefore{});
   }
-  /// The same by one full warp.
+  /// The same by one full warp: object b is step b + scan[b] of the path.
   [[nodiscard]] __device__ std::int64_t warp_objects_before(std::int64_t diagonal) const {
-    return warp_merge_path(scan, objects, Naturals<std::int64_t>{}, items, diagonal, ItemBefore{});
+    return warp_partition_point(objects, [&](std::int64_t object) {
+      return static_cast<std::int64_t>(scan[object]) + object < diagonal;
+    });
   }
 };
 

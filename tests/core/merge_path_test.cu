@@ -44,16 +44,6 @@ __global__ void diagonals_kernel(const Item* a, Index a_count, const Item* b, In
 }
 
 template <class Index, class Less>
-__global__ void warp_diagonals_kernel(const Item* a, Index a_count, const Item* b, Index b_count,
-                                      Index* from_a, Less less) {
-  const Index diagonal = static_cast<Index>(blockIdx.x * (blockDim.x / warp_threads) +
-                                            static_cast<unsigned>(warp_index()));
-  if (diagonal > a_count + b_count) return;
-  const Index found = warp_merge_path(a, a_count, b, b_count, diagonal, less);
-  if (lane_index() == 0) from_a[diagonal] = found;
-}
-
-template <class Index, class Less>
 void expect_paths(const std::vector<Item>& a, const std::vector<Item>& b, Less less,
                   bool on_the_device) {
   const std::vector<std::int64_t> expected = oracle(a, b, less);
@@ -74,12 +64,6 @@ void expect_paths(const std::vector<Item>& a, const std::vector<Item>& b, Less l
          device_a.data(), a_count, device_b.data(), b_count, device_found.data(), less);
   found = on_host(device_found);
   EXPECT_EQ(std::vector<std::int64_t>(found.begin(), found.end()), expected) << "on the device";
-
-  launch({static_cast<unsigned>(expected.size() / 4 + 1), 4 * warp_threads},
-         warp_diagonals_kernel<Index, Less>, device_a.data(), a_count, device_b.data(), b_count,
-         device_found.data(), less);
-  found = on_host(device_found);
-  EXPECT_EQ(std::vector<std::int64_t>(found.begin(), found.end()), expected) << "by warps";
 }
 
 /// All index types, up and down.

@@ -1,0 +1,50 @@
+// Every answer that a search can have.
+#include "core/launch.cuh"
+#include "core/partition_point.cuh"
+#include "support.cuh"
+
+namespace warpath::core_test {
+namespace {
+
+/// One warp an answer: the numbers below it are before.
+template <class Index>
+__global__ void partition_point_kernel(Index count, Index first_answer, Index* found) {
+  const auto warp = static_cast<Index>(blockIdx.x * (blockDim.x / warp_threads) +
+                                       static_cast<unsigned>(warp_index()));
+  const Index answer = first_answer + warp;
+  const Index result = warp_partition_point(count, [&](Index number) { return number < answer; });
+  if (lane_index() == 0) found[warp] = result;
+}
+
+/// All answers within four of `first_answer`.
+template <class Index>
+void expect_answers(Index count, Index first_answer) {
+  const DeviceBuffer<Index> found(4);
+  launch({2, 2 * warp_threads}, partition_point_kernel<Index>, count, first_answer, found.data());
+  const std::vector<Index> answers = on_host(found);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    EXPECT_EQ(answers[i], std::min(count, first_answer + static_cast<Index>(i))) << "of " << count;
+  }
+}
+
+TEST(PartitionPoint, EveryAnswerOfSmallCounts) {
+  for (const int count : {0, 1, 2, 31, 32, 33, 34, 65, 66, 1088, 1089, 1090}) {
+    const int step = count > 100 && is_small() ? 100 : 4;
+    for (int answer = 0; answer <= count; answer += step) {
+      expect_answers<int>(count, answer);
+      expect_answers<std::int64_t>(count, answer);
+    }
+  }
+}
+
+TEST(PartitionPoint, CountsPastTwoToThe32) {
+  const std::int64_t count = (std::int64_t{1} << 40) + 12345;
+  for (const std::int64_t answer :
+       {std::int64_t{0}, std::int64_t{1} << 31, (std::int64_t{1} << 32) - 2, count / 33 - 1,
+        count / 2, count - 3}) {
+    expect_answers<std::int64_t>(count, answer);
+  }
+}
+
+}  // namespace
+}  // namespace warpath::core_test
