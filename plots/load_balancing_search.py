@@ -34,25 +34,6 @@ def _timed(archive: Archive) -> list[Row]:
     return rows
 
 
-def _rate(row: Row, milliseconds: float) -> float:
-    """GB/s of the scan that is read and the objects that are written."""
-    return row.gb_per_s_at(milliseconds)
-
-
-def _variant_lines(axes, rows: list[Row], x: str) -> None:
-    for variant, look in LOOKS.items():
-        line = archives.along(archives.where(rows, variant=variant), x)
-        if line:
-            style.line(
-                axes,
-                [row.params[x] for row in line],
-                [_rate(row, row.timing.median) for row in line],
-                [_rate(row, row.timing.p90) for row in line],
-                [_rate(row, row.timing.p10) for row in line],
-                look,
-            )
-
-
 def throughput(archive: Archive) -> Figure:
     """GB/s at the largest n, by items per object; the time in ms on each bar."""
     rows = _timed(archive)
@@ -72,7 +53,7 @@ def throughput(archive: Archive) -> Figure:
             for row in found:
                 x = group + (place - (len(variants) - 1) / 2) * width
                 time = row.timing
-                heights = (_rate(row, ms) for ms in (time.median, time.p90, time.p10))
+                heights = (row.gb_per_s_at(ms) for ms in (time.median, time.p90, time.p10))
                 top = style.bar(panels[0], x, width, *heights, LOOKS[variant])
                 style.note_above(panels[0], x, top, f"{time.median:.3g}")
     style.ceiling(panels[0], archive.ceilings.get("copy_gb_per_s"), "measured copy")
@@ -97,7 +78,7 @@ def sizes(archive: Archive) -> Figure:
     if len(archives.values_of(rows, "n")) < 2:
         raise NothingToDraw(f"{archive.name} was run at one n only")
     figure, panels = style.new_figure(1, width=6.2, height=3.4)
-    _variant_lines(panels[0], rows, "n")
+    style.throughput_lines(panels[0], rows, "n", LOOKS)
     style.ceiling(panels[0], archive.ceilings.get("copy_gb_per_s"), "measured copy")
     panels[0].set_xscale("log")
     panels[0].set_xlabel("n, work items")
@@ -119,7 +100,7 @@ def distributions(archive: Archive) -> Figure:
     figure, panels = style.new_figure(columns, lines, sharey=True)
     for axes, kind in zip(panels, kinds, strict=False):
         here = archives.where(rows, distribution=kind)
-        _variant_lines(axes, here, "average")
+        style.throughput_lines(axes, here, "average", LOOKS)
         style.ceiling(axes, archive.ceilings.get("copy_gb_per_s"), "measured copy")
         axes.set_xscale("log", base=4)
         axes.set_title(kind.replace("_", " "))
@@ -160,13 +141,13 @@ def published(archive: Archive) -> Figure:
     # A quarter are objects, over all; then 10 million in all, over the objects.
     halves = (
         ("lbs_quarter_objects_total_elements", "items and objects, a quarter of them objects"),
-        ("lbs_10M_total_by_objects", "objects, of 10 million items and objects"),
+        ("lbs_10M_total_by_objects", "million objects, of 10 million items and objects"),
     )
     for axes, (table, label) in zip(panels, halves, strict=True):
         by_objects = table.endswith("by_objects")
         for variant, look in LOOKS.items():
             line = sorted(
-                (row.params["objects"] if by_objects else total[id(row)], row)
+                (row.params["objects"] / 1e6 if by_objects else total[id(row)], row)
                 for row in archives.where(rows, variant=variant)
                 if (total[id(row)] == 10_000_000 if by_objects else _is_quarter(row))
             )
@@ -181,6 +162,7 @@ def published(archive: Archive) -> Figure:
                 )
         for gpu, look in PUBLISHED_LOOKS.items():
             x, rate = _published(table, gpu)
+            x = [objects / 1e6 for objects in x] if by_objects else x
             style.line(axes, x, rate, rate, rate, look)
         axes.set_xscale("linear" if by_objects else "log")
         axes.set_yscale("log")
@@ -206,10 +188,10 @@ def tile_size(archive: Archive) -> Figure:
         style.line(
             panels[0],
             [row.params["items_per_thread"] for row in line],
-            [_rate(row, row.timing.median) for row in line],
-            [_rate(row, row.timing.p90) for row in line],
-            [_rate(row, row.timing.p10) for row in line],
-            style.graded(f"{average:g} items an object", (place + 1) / len(averages)),
+            [row.gb_per_s_at(row.timing.median) for row in line],
+            [row.gb_per_s_at(row.timing.p90) for row in line],
+            [row.gb_per_s_at(row.timing.p10) for row in line],
+            style.graded(f"average {average:g}", (place + 1) / len(averages)),
         )
     style.ceiling(panels[0], archive.ceilings.get("copy_gb_per_s"), "measured copy")
     panels[0].set_xticks(archives.values_of(rows, "items_per_thread"))
@@ -217,7 +199,9 @@ def tile_size(archive: Archive) -> Figure:
     panels[0].set_ylabel("useful GB/s")
     style.from_zero(panels[0])
     items = rows[0].params["n"]
-    style.finish(figure, archive, rows, f"Tile size of merge_path, {items:,} work items")
+    style.finish(
+        figure, archive, rows, f"Tile size of merge_path, {items:,} items, by average of an object"
+    )
     return figure
 
 

@@ -105,6 +105,21 @@ def line(axes: Axes, x: list, middle: list, low: list, high: list, look: Look) -
     )
 
 
+def throughput_lines(axes: Axes, rows: list[archives.Row], x: str, looks: dict[str, Look]) -> None:
+    """GB/s of each variant that has a look, over the parameter `x`."""
+    for variant, look in looks.items():
+        series = archives.along(archives.where(rows, variant=variant), x)
+        if series:
+            line(
+                axes,
+                [row.params[x] for row in series],
+                [row.gb_per_s_at(row.timing.median) for row in series],
+                [row.gb_per_s_at(row.timing.p90) for row in series],
+                [row.gb_per_s_at(row.timing.p10) for row in series],
+                look,
+            )
+
+
 def bar(axes: Axes, x: float, width: float, middle: float, low: float, high: float, look: Look):
     """One variant's median as a bar, p10 to p90 as a whisker; returns the height to label above."""
     axes.bar(x, middle, width * 0.92, color=look.color, label=look.label, zorder=2)
@@ -155,6 +170,8 @@ def note_above(axes: Axes, x: float, y: float, text: str) -> None:
         fontsize=6.5,
         ha="center",
         va="bottom",
+        bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+        zorder=5,
     )
 
 

@@ -53,20 +53,6 @@ def _only_coalesced(rows: list[Row]) -> list[Row]:
     return archives.where(rows, coalescing="on") if len(values) > 1 else rows
 
 
-def _throughput_lines(axes, rows: list[Row], x: str) -> None:
-    for variant, look in LOOKS.items():
-        line = archives.along(archives.where(rows, variant=variant), x)
-        if line:
-            style.line(
-                axes,
-                [row.params[x] for row in line],
-                [row.gb_per_s_at(row.timing.median) for row in line],
-                [row.gb_per_s_at(row.timing.p90) for row in line],
-                [row.gb_per_s_at(row.timing.p10) for row in line],
-                look,
-            )
-
-
 def _operation_panels(archive: Archive, rows: list[Row], x: str, x_label: str) -> Figure:
     """One panel an operation, GB/s over `x`; the last panel is the legend."""
     operations = _operations(rows)
@@ -76,7 +62,7 @@ def _operation_panels(archive: Archive, rows: list[Row], x: str, x_label: str) -
     ceiling = archive.ceilings.get("copy_gb_per_s")
     for axes, operation in zip(panels, operations, strict=False):
         of_operation = archives.where(rows, operation=operation)
-        _throughput_lines(axes, of_operation, x)
+        style.throughput_lines(axes, of_operation, x, LOOKS)
         style.ceiling(axes, ceiling, "measured copy")
         axes.set_title(operation)
         axes.set_xlabel(x_label)
@@ -210,7 +196,7 @@ def passes(archive: Archive) -> Figure:
     for place, operation in enumerate(operations):
         here = archives.where(rows, operation=operation)
         top, bottom = panels[place], panels[len(operations) + place]
-        _throughput_lines(top, here, "n")
+        style.throughput_lines(top, here, "n", LOOKS)
         style.ceiling(top, archive.ceilings.get("copy_gb_per_s"), "measured copy")
         top.set_title(operation)
         one = archives.along(archives.where(here, variant="single_pass"), "n")
