@@ -3,7 +3,8 @@
 namespace warpath {
 
 std::vector<harness::Technique> techniques() {
-  return {warp_compaction_technique(), load_balancing_search_technique()};
+  return {warp_compaction_technique(), load_balancing_search_technique(),
+          biased_binary_search_technique()};
 }
 
 }  // namespace warpath

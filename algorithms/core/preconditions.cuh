@@ -55,30 +55,91 @@ void require_apart(const std::string& name, DeviceSpan<T> a, const std::string& 
   throw std::invalid_argument(other + " overlaps " + name + ": expected separate memory");
 }
 
-template <class T>
-__global__ void find_nan_kernel(const T* values, std::int64_t count, unsigned long long* first) {
+template <class T, class IsBroken>
+__global__ void find_broken_kernel(const T* values, std::int64_t count, IsBroken is_broken,
+                                   unsigned long long* first) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
        i += stride) {
-    if (values[i] != values[i]) atomicMin(first, static_cast<unsigned long long>(i));
+    if (is_broken(values, i)) atomicMin(first, static_cast<unsigned long long>(i));
   }
 }
+
+/// The first index for which is_broken(values, index) holds on the device; -1 if there is none.
+/// Synchronises.
+template <class T, class IsBroken>
+std::int64_t first_broken(DeviceSpan<const T> values, IsBroken is_broken, cudaStream_t stream) {
+  const DeviceCount first(stream);
+  CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
+  if (values.count > 0) {
+    launch({256, 256, 0, stream}, find_broken_kernel<T, IsBroken>, values.data, values.count,
+           is_broken, reinterpret_cast<unsigned long long*>(first.device()));
+  }
+  return first.get(stream);
+}
+
+/// Whether an element is NaN.
+struct IsNan {
+  template <class T>
+  __device__ bool operator()(const T* values, std::int64_t i) const {
+    return values[i] != values[i];
+  }
+};
 
 /// In a checked build: throws if one of the values is NaN, with the index of the first.
 template <class T>
 void require_no_nan(const std::string& name, DeviceSpan<const T> values, cudaStream_t stream) {
   if constexpr (checked_build && std::is_floating_point_v<T>) {
-    const DeviceCount first(stream);
-    CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
-    if (values.count > 0) {
-      launch({256, 256, 0, stream}, find_nan_kernel<T>, values.data, values.count,
-             reinterpret_cast<unsigned long long*>(first.device()));
-    }
-    const std::int64_t index = first.get(stream);
-    if (index >= 0) {
-      throw std::invalid_argument(name + "[" + std::to_string(index) +
-                                  "] is NaN: expected numbers, which have an order");
-    }
+    const std::int64_t index = first_broken(values, IsNan{}, stream);
+    if (index < 0) return;
+    throw std::invalid_argument(name + "[" + std::to_string(index) +
+                                "] is NaN: expected numbers, which have an order");
+  }
+}
+
+/// Whether an element comes before the one in front of it.
+template <class Less>
+struct IsOutOfOrder {
+  Less less;
+  template <class T>
+  __device__ bool operator()(const T* values, std::int64_t i) const {
+    return i > 0 && less(values[i], values[i - 1]);
+  }
+};
+
+/// In a checked build: throws unless the values are sorted by `less`, with the first index whose
+/// value comes before the one in front of it.
+template <class T, class Less>
+void require_sorted(const std::string& name, DeviceSpan<const T> values, Less less,
+                    cudaStream_t stream) {
+  if constexpr (checked_build) {
+    const std::int64_t index = first_broken(values, IsOutOfOrder<Less>{less}, stream);
+    if (index < 0) return;
+    throw std::invalid_argument(name + "[" + std::to_string(index) + "] comes before " + name +
+                                "[" + std::to_string(index - 1) + "]: expected sorted " + name);
+  }
+}
+
+/// Whether an element is no index of an array of `bound` elements.
+struct IsNoIndex {
+  std::int64_t bound;
+  template <class T>
+  __device__ bool operator()(const T* values, std::int64_t i) const {
+    return values[i] < T{0} ||
+           static_cast<std::uint64_t>(values[i]) >= static_cast<std::uint64_t>(bound);
+  }
+};
+
+/// In a checked build: throws unless all values are indices of an array of `bound` elements, with
+/// the first one that is not.
+template <class Index>
+void require_indices(const std::string& name, DeviceSpan<const Index> values, std::int64_t bound,
+                     cudaStream_t stream) {
+  if constexpr (checked_build) {
+    const std::int64_t index = first_broken(values, IsNoIndex{bound}, stream);
+    if (index < 0) return;
+    throw std::invalid_argument(name + "[" + std::to_string(index) +
+                                "] is no index: expected 0 to " + std::to_string(bound - 1));
   }
 }
 

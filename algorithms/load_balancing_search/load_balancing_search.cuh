@@ -27,30 +27,25 @@
 
 namespace warpath::load_balancing_search {
 
-template <class Offset>
-__global__ void find_broken_scan_kernel(Work<Offset> work, unsigned long long* first) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-       i < work.objects; i += stride) {
-    const std::int64_t least = i == 0 ? 0 : static_cast<std::int64_t>(work.scan[i - 1]);
-    const std::int64_t most = i == 0 ? 0 : work.items;
-    const auto begin = static_cast<std::int64_t>(work.scan[i]);
-    if (begin < least || begin > most) atomicMin(first, static_cast<unsigned long long>(i));
+/// Whether an object begins before the one in front of it, or behind all work items, or is the
+/// first and does not begin at 0.
+struct IsBrokenScan {
+  std::int64_t items;
+  template <class Offset>
+  __device__ bool operator()(const Offset* scan, std::int64_t i) const {
+    const auto begin = static_cast<std::int64_t>(scan[i]);
+    if (i == 0) return begin != 0;
+    return begin < static_cast<std::int64_t>(scan[i - 1]) || begin > items;
   }
-}
+};
 
 /// In a checked build: throws std::invalid_argument unless `scan` is an exclusive scan of counts
 /// that are not negative and whose sum is at most `items`.
 template <class Offset>
 void require_scan_of_counts(const Work<Offset>& work, cudaStream_t stream) {
   if constexpr (checked_build) {
-    const DeviceCount first(stream);
-    CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
-    if (work.objects > 0) {
-      launch({256, 256, 0, stream}, find_broken_scan_kernel<Offset>, work,
-             reinterpret_cast<unsigned long long*>(first.device()));
-    }
-    const std::int64_t index = first.get(stream);
+    const std::int64_t index = first_broken(DeviceSpan<const Offset>{work.scan, work.objects},
+                                            IsBrokenScan{work.items}, stream);
     if (index < 0) return;
     Offset found[2] = {};  // the one before it, and this one
     const std::int64_t from = index > 0 ? index - 1 : 0;
