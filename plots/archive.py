@@ -69,6 +69,7 @@ class Row:
     stop: str | None
     skipped: str | None
     error: str | None
+    counters: dict[str, float]
 
     @property
     def is_wrong(self) -> bool:
@@ -284,6 +285,11 @@ def _read_timing(reader: _Reader) -> Timing | None:
     return timing
 
 
+def _read_counters(reader: _Reader) -> dict[str, float]:
+    counters = _Reader(reader.path, f"{reader.where}.counters", reader.get("counters", dict, {}))
+    return {name: counters.number(name) for name in counters.value}
+
+
 def _read_row(reader: _Reader, backend: str) -> Row:
     row = Row(
         variant=reader.get("variant", str),
@@ -300,6 +306,7 @@ def _read_row(reader: _Reader, backend: str) -> Row:
         stop=reader.get("stop", str, None),
         skipped=reader.get("skipped", str, None),
         error=reader.get("error", str, None),
+        counters=_read_counters(reader),
     )
     if row.timing and row.verified != "passed":
         reader.fail(

@@ -121,5 +121,49 @@ TEST(RequireNoNanOfIntegers, LooksAtNothing) {
   EXPECT_EQ(message([] { require_no_nan<int>("keys", {nullptr, 10}, nullptr); }), "nothing");
 }
 
+struct Falling {
+  __host__ __device__ bool operator()(int a, int b) const { return a > b; }
+};
+
+TEST(RequireSorted, NamesTheFirstInACheckedBuild) {
+  if (!checked_build) GTEST_SKIP() << "not a checked build";
+  std::vector<int> values(100'000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int>(i / 3);
+  const auto said = [&](auto less) {
+    const DeviceBuffer<int> device = on_device(values);
+    return message([&] {
+      require_sorted("keys", DeviceSpan<const int>{device.data(), device.count()}, less, nullptr);
+    });
+  };
+  const auto rising = std::less<int>{};
+  EXPECT_EQ(said(rising), "nothing");
+  EXPECT_THAT(said(Falling{}), HasSubstr("keys[3] comes before keys[2]: expected sorted keys"));
+  values[99'999] = 0;
+  EXPECT_THAT(said(rising), HasSubstr("keys[99999] comes before keys[99998]"));
+  values[50'000] = -1;
+  EXPECT_THAT(said(rising), HasSubstr("keys[50000] comes before keys[49999]"));
+  EXPECT_EQ(message([&] {
+              require_sorted("keys", DeviceSpan<const int>{nullptr, 0}, rising, nullptr);
+            }),
+            "nothing");
+}
+
+TEST(RequireIndices, NamesTheFirstInACheckedBuild) {
+  if (!checked_build) GTEST_SKIP() << "not a checked build";
+  const auto said = [](const auto& values, std::int64_t bound) {
+    using Index = typename std::decay_t<decltype(values)>::value_type;
+    const DeviceBuffer<Index> device = on_device(values);
+    return message([&] {
+      require_indices("positions", DeviceSpan<const Index>{device.data(), device.count()}, bound,
+                      nullptr);
+    });
+  };
+  EXPECT_EQ(said(std::vector<int>{0, 6, 3}, 7), "nothing");
+  EXPECT_THAT(said(std::vector<int>{0, 7, -1}, 7),
+              HasSubstr("positions[1] is no index: expected 0 to 6"));
+  EXPECT_THAT(said(std::vector<std::int64_t>{0, 1, -1}, 7), HasSubstr("positions[2]"));
+  EXPECT_THAT(said(std::vector<std::uint32_t>{0, 4'000'000'000u}, 7), HasSubstr("positions[1]"));
+}
+
 }  // namespace
 }  // namespace warpath::core_test
