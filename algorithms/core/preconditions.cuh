@@ -125,8 +125,8 @@ struct IsNoIndex {
   std::int64_t bound;
   template <class T>
   __device__ bool operator()(const T* values, std::int64_t i) const {
-    return values[i] < T{0} ||
-           static_cast<std::uint64_t>(values[i]) >= static_cast<std::uint64_t>(bound);
+    // What is negative is larger than every bound, as an unsigned number.
+    return static_cast<std::uint64_t>(values[i]) >= static_cast<std::uint64_t>(bound);
   }
 };
 
