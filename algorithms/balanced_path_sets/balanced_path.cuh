@@ -1,0 +1,80 @@
+// Balanced path: where to cut two sorted inputs so that both parts of every key-rank match fall on
+// the same side. Functions of one thread, on the host and on the device.
+//
+// Source: seed 003 (S. Baxter, Modern GPU 1.1, "Multisets", NVIDIA 2013), BalancedPath. Elements
+// are ranked by how many equal ones came before in their own input. Merge path takes all of A's run
+// of a key before B's; the balanced path takes A's and B's in turn, rank by rank, until one is at
+// an end:
+//
+//   A: 6 6 6 6   B: 6 6    merge path     a0 a1 a2 a3 b0 b1
+//                          balanced path  a0 b0 a1 b1 a2 a3
+//
+// A cross-diagonal that would cut between an element of A and its match in B (after a0 or a1 above)
+// is starred: the part on its left also takes the match. Parts differ by one element from equal.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "biased_binary_search/biased_search.cuh"
+#include "core/merge_path.cuh"
+
+namespace warpath::balanced_path_sets {
+
+/// Where a cross-diagonal meets the balanced path: on its left are a elements of A and
+/// `b(diagonal)` of B.
+template <class Index>
+struct PathPoint {
+  Index a;
+  bool is_starred;
+
+  [[nodiscard]] __host__ __device__ Index b(Index diagonal) const {
+    return diagonal - a + (is_starred ? 1 : 0);
+  }
+};
+
+/// The point of cross-diagonal `diagonal`, 0 <= diagonal <= a_count + b_count. a and b are sorted
+/// by `less`; without `Duplicates` no key may occur twice in one of them. levels: of the biased
+/// searches for the begins of runs, 2 in shared memory, 4 in global memory; Wide: their type of
+/// sums.
+template <bool Duplicates, class Wide = std::int64_t, class A, class B, class Index, class Less>
+__host__ __device__ __forceinline__ PathPoint<Index> balanced_path(A a, Index a_count, B b,
+                                                                   Index b_count, Index diagonal,
+                                                                   int levels, Less less) {
+  using biased_binary_search::biased_search;
+  using biased_binary_search::Bound;
+  const Index a_merged = merge_path(a, a_count, b, b_count, diagonal, less);
+  const Index b_merged = diagonal - a_merged;
+  if (b_merged >= b_count) return {a_merged, false};
+  // A run that the diagonal cuts has the key that B would give next, since A gives its part first.
+  const auto key = b[b_merged];
+  if constexpr (!Duplicates) return {a_merged, a_merged > 0 && !less(a[a_merged - 1], key)};
+
+  // The paths part where the run begins in both inputs.
+  const Index a_begin = biased_search<Bound::lower, Wide>(a, a_merged, key, levels, less);
+  const Index b_begin = biased_search<Bound::lower, Wide>(b, b_merged, key, levels, less);
+  const Index a_run = a_merged - a_begin;  // as far as merge path has got
+  const Index run = a_run + b_merged - b_begin;
+
+  // From there on both advance by as much, unless A's run is too short, or B's is.
+  Index b_advance = run / 2 > run - a_run ? run / 2 : run - a_run;
+  const Index b_reach = b_begin + b_advance + 1 < b_count ? b_begin + b_advance + 1 : b_count;
+  const Index b_end = b_merged + biased_search<Bound::upper, Wide>(
+                                     b + b_merged, static_cast<Index>(b_reach - b_merged), key,
+                                     /*levels=*/0, less);
+  const Index b_run = b_end - b_begin;
+  if (b_advance > b_run) b_advance = b_run;
+  const Index a_advance = run - b_advance;
+  return {a_begin + a_advance, a_advance == b_advance + 1 && b_advance < b_run};
+}
+
+/// A PathPoint in one word, for any counts below 2^62: 2 a, and 1 if it is starred.
+[[nodiscard]] __host__ __device__ inline std::int64_t packed(const PathPoint<std::int64_t>& point) {
+  return 2 * point.a + (point.is_starred ? 1 : 0);
+}
+[[nodiscard]] __host__ __device__ inline PathPoint<std::int64_t> unpacked(std::int64_t word) {
+  return {word / 2, word % 2 != 0};
+}
+
+}  // namespace warpath::balanced_path_sets

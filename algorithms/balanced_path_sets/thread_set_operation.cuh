@@ -1,0 +1,69 @@
+// The four set operations of one thread, on a part of the balanced path.
+//
+// Source: seed 003 (S. Baxter, Modern GPU 1.1, "Multisets", NVIDIA 2013), SerialSetIntersection,
+// SerialSetUnion, SerialSetDifference, SerialSetSymDiff. Elements that match in key and rank share
+// a slot; each iteration goes on by one slot, and emits an element or none:
+//
+//   A: 1 1 2   3 3 3    operation             emits
+//   B: 1   2 2 3 3      intersection          A's, where both are
+//                       union                 A's, or B's where A has none
+//                       difference            A's, where B has none
+//                       symmetric difference  the one that is alone
+#pragma once
+
+#include <cuda_runtime.h>
+
+namespace warpath::balanced_path_sets {
+
+enum class SetOperation { intersection, set_union, difference, symmetric_difference };
+
+/// Whether results can come from B.
+[[nodiscard]] __host__ __device__ constexpr bool takes_from_b(SetOperation operation) {
+  return operation == SetOperation::set_union || operation == SetOperation::symmetric_difference;
+}
+
+/// Goes through `count` elements from keys[a] and keys[b] on, which lie in keys[a, a_end) and
+/// keys[b, b_end). Iteration i leaves its slot's element in results[i] and its place among the keys
+/// in indices[i]; bit i of what is returned, the commit bit field, tells whether it is emitted.
+///
+/// With `RangeCheck` there may be any number of elements up to Items + 1. Without, there must be
+/// Items - 1 at least, and behind each range, readable, the key with which its input goes on: then
+/// nobody needs to ask whether a range has ended, since no element of the part matches that key.
+template <SetOperation operation, int Items, bool RangeCheck, class Key, class Less>
+__host__ __device__ __forceinline__ unsigned thread_set_operation(const Key* keys, int a, int a_end,
+                                                                  int b, int b_end, int count,
+                                                                  Key (&results)[Items],
+                                                                  int (&indices)[Items],
+                                                                  Less less) {
+  static_assert(Items <= 32);
+  // Each slot has two elements at most.
+  constexpr int least_slots = Items / 2;
+  const int end = a + b + count;
+  unsigned commit = 0;
+#pragma unroll
+  for (int i = 0; i < Items; ++i) {
+    const bool is_slot = (!RangeCheck && i < least_slots) || a + b < end;
+    if (is_slot) {
+      const bool has_a = !RangeCheck || a < a_end;
+      const bool has_b = !RangeCheck || b < b_end;
+      const Key a_key = has_a ? keys[a] : keys[b];
+      const Key b_key = has_b ? keys[b] : keys[a];
+      const bool only_a = !has_b || (has_a && less(a_key, b_key));
+      const bool only_b = !has_a || (has_b && less(b_key, a_key));
+
+      const bool is_of_b = takes_from_b(operation) && only_b;
+      results[i] = is_of_b ? b_key : a_key;
+      indices[i] = is_of_b ? b : a;
+      const bool is_emitted = operation == SetOperation::intersection ? !only_a && !only_b
+                              : operation == SetOperation::set_union  ? true
+                              : operation == SetOperation::difference ? only_a
+                                                                      : only_a || only_b;
+      if (is_emitted) commit |= 1u << i;
+      if (!only_b) ++a;
+      if (!only_a) ++b;
+    }
+  }
+  return commit;
+}
+
+}  // namespace warpath::balanced_path_sets
