@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "balanced_path_sets/variant.hpp"
+
 namespace warpath::balanced_path_sets::oracle {
 
 /// How many elements of each input lie left of a cross-diagonal.
@@ -41,6 +43,46 @@ std::vector<Cut> cuts(const std::vector<Key>& a, const std::vector<Key>& b, Less
     cuts.push_back({walked.a, walked.b + (is_paired[i] != 0 ? 1 : 0)});
   }
   return cuts;
+}
+
+/// Keys, and the values that came with them.
+template <class Key, class Value>
+struct Pairs {
+  std::vector<Key> keys;
+  std::vector<Value> values;
+};
+
+/// What std::set_* makes of both inputs, with the values carried along.
+template <SetOperation operation, class Key, class Value, class Less>
+Pairs<Key, Value> set_operation(const std::vector<Key>& a, const std::vector<Value>& a_values,
+                                const std::vector<Key>& b, const std::vector<Value>& b_values,
+                                Less less) {
+  using Pair = std::pair<Key, Value>;
+  const auto zip = [](const std::vector<Key>& keys, const std::vector<Value>& values) {
+    std::vector<Pair> pairs;
+    for (std::size_t i = 0; i < keys.size(); ++i) pairs.emplace_back(keys[i], values[i]);
+    return pairs;
+  };
+  const std::vector<Pair> x = zip(a, a_values);
+  const std::vector<Pair> y = zip(b, b_values);
+  const auto by_key = [&](const Pair& p, const Pair& q) { return less(p.first, q.first); };
+  std::vector<Pair> out;
+  const auto to = std::back_inserter(out);
+  if constexpr (operation == SetOperation::intersection) {
+    std::set_intersection(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
+  } else if constexpr (operation == SetOperation::set_union) {
+    std::set_union(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
+  } else if constexpr (operation == SetOperation::difference) {
+    std::set_difference(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
+  } else {
+    std::set_symmetric_difference(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
+  }
+  Pairs<Key, Value> pairs;
+  for (const Pair& pair : out) {
+    pairs.keys.push_back(pair.first);
+    pairs.values.push_back(pair.second);
+  }
+  return pairs;
 }
 
 }  // namespace warpath::balanced_path_sets::oracle

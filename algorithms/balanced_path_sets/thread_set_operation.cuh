@@ -13,9 +13,9 @@
 
 #include <cuda_runtime.h>
 
-namespace warpath::balanced_path_sets {
+#include "balanced_path_sets/variant.hpp"
 
-enum class SetOperation { intersection, set_union, difference, symmetric_difference };
+namespace warpath::balanced_path_sets {
 
 /// Whether results can come from B.
 [[nodiscard]] __host__ __device__ constexpr bool takes_from_b(SetOperation operation) {

@@ -3,6 +3,7 @@
 // tested in a checked build (WARPATH_CHECKED) only, where it synchronises.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
@@ -72,8 +73,10 @@ std::int64_t first_broken(DeviceSpan<const T> values, IsBroken is_broken, cudaSt
   const DeviceCount first(stream);
   CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
   if (values.count > 0) {
-    launch({256, 256, 0, stream}, find_broken_kernel<T, IsBroken>, values.data, values.count,
-           is_broken, reinterpret_cast<unsigned long long*>(first.device()));
+    const std::int64_t blocks = std::min<std::int64_t>((values.count + 255) / 256, 256);
+    launch({static_cast<unsigned>(blocks), 256, 0, stream}, find_broken_kernel<T, IsBroken>,
+           values.data, values.count, is_broken,
+           reinterpret_cast<unsigned long long*>(first.device()));
   }
   return first.get(stream);
 }
@@ -117,6 +120,31 @@ void require_sorted(const std::string& name, DeviceSpan<const T> values, Less le
     if (index < 0) return;
     throw std::invalid_argument(name + "[" + std::to_string(index) + "] comes before " + name +
                                 "[" + std::to_string(index - 1) + "]: expected sorted " + name);
+  }
+}
+
+/// Whether an element does not come behind the one in front of it.
+template <class Less>
+struct IsNotBehind {
+  Less less;
+  template <class T>
+  __device__ bool operator()(const T* values, std::int64_t i) const {
+    return i > 0 && !less(values[i - 1], values[i]);
+  }
+};
+
+/// In a checked build: throws unless the values are numbers sorted by `less`, and without
+/// `Duplicates` all different, with the first index that breaks this.
+template <bool Duplicates, class T, class Less>
+void require_set(const std::string& name, DeviceSpan<const T> values, Less less,
+                 cudaStream_t stream) {
+  require_no_nan(name, values, stream);
+  require_sorted(name, values, less, stream);
+  if constexpr (checked_build && !Duplicates) {
+    const std::int64_t index = first_broken(values, IsNotBehind<Less>{less}, stream);
+    if (index < 0) return;
+    throw std::invalid_argument(name + "[" + std::to_string(index) + "] equals " + name + "[" +
+                                std::to_string(index - 1) + "]: expected different " + name);
   }
 }
 

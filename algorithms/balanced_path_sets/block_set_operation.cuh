@@ -1,0 +1,151 @@
+// A set operation on one tile, by one block.
+//
+// Source: seed 003 (S. Baxter, Modern GPU 1.1, "Multisets", NVIDIA 2013),
+// DeviceComputeSetAvailability and the stages of KernelSetOp.
+#pragma once
+
+#include <cstdint>
+
+#include "balanced_path_sets/balanced_path.cuh"
+#include "balanced_path_sets/thread_set_operation.cuh"
+#include "balanced_path_sets/tuning.hpp"
+#include "core/block.cuh"
+
+namespace warpath::balanced_path_sets {
+
+/// Of inputs without values.
+struct NoValue {};
+
+/// A sorted input, and a value for each key unless Value is NoValue.
+template <class Key, class Value>
+struct Input {
+  const Key* keys;
+  const Value* values;
+  std::int64_t count;
+};
+
+template <class Key, class Value>
+struct Output {
+  Key* keys;
+  Value* values;
+};
+
+template <class Shape, class Key>
+struct BlockSetStorage {
+  /// A tile has tile_items + 1 elements at most, and an extension of each input.
+  union {
+    Key keys[Shape::tile_items + 3];
+    int indices[Shape::tile_items];
+  };
+  BlockSums<int> sums;
+};
+
+/// A tile: elements [a0, a0 + a_count) of A, [b0, b0 + b_count) of B. In shared memory, B's keys
+/// begin at b_begin.
+struct SetTile {
+  std::int64_t a0;
+  std::int64_t b0;
+  int a_count;
+  int b_count;
+  int b_begin;
+  bool is_extended;  ///< both inputs go on, and their next keys are loaded, too
+  bool is_starred;   ///< the tile before took an element of this one
+
+  __device__ __forceinline__ SetTile(std::int64_t tile, int tile_items, std::int64_t all_a,
+                                     std::int64_t all_b, const std::int64_t* partitions) {
+    const PathPoint<std::int64_t> from = unpacked(partitions[tile]);
+    const PathPoint<std::int64_t> to = unpacked(partitions[tile + 1]);
+    const std::int64_t begin = tile * tile_items;
+    const std::int64_t end = min(begin + tile_items, all_a + all_b);
+    a0 = from.a;
+    b0 = from.b(begin);
+    a_count = static_cast<int>(to.a - a0);
+    b_count = static_cast<int>(to.b(end) - b0);
+    is_extended = to.a < all_a && to.b(end) < all_b;
+    is_starred = from.is_starred;
+    b_begin = a_count + (is_extended ? 1 : 0);
+  }
+};
+
+/// What one thread has found.
+template <class Key, int Items>
+struct Slots {
+  Key results[Items];
+  int indices[Items];  ///< in the tile's shared keys
+  unsigned commit;     ///< which of them are emitted
+
+  [[nodiscard]] __device__ int count() const { return __popc(commit); }
+  /// Puts what is emitted from `array` side by side.
+  template <class T>
+  __device__ __forceinline__ void compact(const T (&array)[Items], T* to) const {
+#pragma unroll
+    for (int i = 0; i < Items; ++i) {
+      if ((commit >> i & 1) != 0) *to++ = array[i];
+    }
+  }
+};
+
+/// Loads the tile's keys and works on each thread's part of the path. The whole block; a barrier
+/// must come before the storage is used again.
+template <class Shape, SetOperation operation, bool Duplicates, class Key, class Value, class Less>
+__device__ __forceinline__ Slots<Key, Shape::items> block_set_operation(
+    const Input<Key, Value>& a, const Input<Key, Value>& b, const SetTile& tile, Less less,
+    BlockSetStorage<Shape, Key>& shared) {
+  const int extension = tile.is_extended ? 1 : 0;
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < tile.a_count + extension; i += Shape::threads) {
+    shared.keys[i] = a.keys[tile.a0 + i];
+  }
+  for (int i = thread; i < tile.b_count + extension; i += Shape::threads) {
+    shared.keys[tile.b_begin + i] = b.keys[tile.b0 + i];
+  }
+  __syncthreads();  // the keys are there
+
+  // The threads' diagonals are those of the whole path; a star moves them by one in the tile.
+  const int count = tile.a_count + tile.b_count;
+  const int star = tile.is_starred ? 1 : 0;
+  const int diagonal = min(max(thread * Shape::items - star, 0), count);
+  const int end = min((thread + 1) * Shape::items - star, count);
+  const PathPoint<int> point = balanced_path<Duplicates, int>(
+      static_cast<const Key*>(shared.keys), tile.a_count, shared.keys + tile.b_begin, tile.b_count,
+      diagonal, biased_binary_search::shared_levels, less);
+  const int elements = end - diagonal - (point.is_starred ? 1 : 0);
+  const int b_first = tile.b_begin + point.b(diagonal);
+  const int b_end = tile.b_begin + tile.b_count;
+  Slots<Key, Shape::items> slots;
+  slots.commit = tile.is_extended ? thread_set_operation<operation, Shape::items, false>(
+                                        shared.keys, point.a, tile.a_count, b_first, b_end,
+                                        elements, slots.results, slots.indices, less)
+                                  : thread_set_operation<operation, Shape::items, true>(
+                                        shared.keys, point.a, tile.a_count, b_first, b_end,
+                                        elements, slots.results, slots.indices, less);
+  return slots;
+}
+
+/// Stores what the block's threads emit, `total` elements from out[place] on; `before` are those of
+/// the threads below this one. The whole block; ends with a barrier.
+template <class Shape, class Key, class Value>
+__device__ __forceinline__ void block_store(const Input<Key, Value>& a, const Input<Key, Value>& b,
+                                            const SetTile& tile,
+                                            const Slots<Key, Shape::items>& slots, int before,
+                                            int total, const Output<Key, Value>& out,
+                                            std::int64_t place,
+                                            BlockSetStorage<Shape, Key>& shared) {
+  const int thread = static_cast<int>(threadIdx.x);
+  slots.compact(slots.results, shared.keys + before);
+  __syncthreads();  // what is emitted lies side by side
+  for (int i = thread; i < total; i += Shape::threads) out.keys[place + i] = shared.keys[i];
+  __syncthreads();  // and is stored
+  if constexpr (!std::is_same_v<Value, NoValue>) {
+    slots.compact(slots.indices, shared.indices + before);
+    __syncthreads();  // the indices lie side by side
+    for (int i = thread; i < total; i += Shape::threads) {
+      const int index = shared.indices[i];
+      out.values[place + i] = index < tile.b_begin ? a.values[tile.a0 + index]
+                                                   : b.values[tile.b0 + index - tile.b_begin];
+    }
+    __syncthreads();  // and the values are stored
+  }
+}
+
+}  // namespace warpath::balanced_path_sets
