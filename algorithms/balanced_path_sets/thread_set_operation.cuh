@@ -30,11 +30,10 @@ namespace warpath::balanced_path_sets {
 /// Items - 1 at least, and behind each range, readable, the key with which its input goes on: then
 /// nobody needs to ask whether a range has ended, since no element of the part matches that key.
 template <SetOperation operation, int Items, bool RangeCheck, class Key, class Less>
-__host__ __device__ __forceinline__ unsigned thread_set_operation(const Key* keys, int a, int a_end,
-                                                                  int b, int b_end, int count,
-                                                                  Key (&results)[Items],
-                                                                  int (&indices)[Items],
-                                                                  Less less) {
+__device__ __forceinline__ unsigned thread_set_operation(const Key* keys, int a, int a_end, int b,
+                                                         int b_end, int count,
+                                                         Key (&results)[Items],
+                                                         int (&indices)[Items], Less less) {
   static_assert(Items <= 32);
   // Each slot has two elements at most.
   constexpr int least_slots = Items / 2;
