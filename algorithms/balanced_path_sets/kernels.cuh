@@ -201,7 +201,9 @@ void run(const Call<Key, Value, Less>& call, const Options& options) {
          find_set_partitions_kernel<Duplicates, Key, Value, Less>, call.a, call.b,
          Shape::tile_items, tiles, call.less, partitions);
 
-  const auto stage = [&]<Stage which>(const Output<Key, Value>& out) {
+  // (Clang before 16 does not let a lambda refer to a structured binding: hence the two copies.)
+  const auto stage = [&, partitions = partitions,
+                      counts = counts]<Stage which>(const Output<Key, Value>& out) {
     launch({blocks, Shape::threads, sizeof(BlockSetStorage<Shape, Key>), call.stream},
            set_operation_kernel<Shape, operation, Duplicates, which, Key, Value, Less>, call.a,
            call.b, partitions, out, counts, call.less);
