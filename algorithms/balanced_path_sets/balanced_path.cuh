@@ -34,17 +34,25 @@ struct PathPoint {
   }
 };
 
-/// The point of cross-diagonal `diagonal`, 0 <= diagonal <= a_count + b_count. a and b are sorted
-/// by `less`; without `Duplicates` no key may occur twice in one of them. levels: of the biased
-/// searches for the begins of runs, 2 in shared memory, 4 in global memory; Wide: their type of
-/// sums.
+/// Where the run of `key` begins that ends in front of data[end]. Most runs are short, so the last
+/// element is asked first whether there is one.
+template <class Wide, class Data, class Index, class Key, class Less>
+__host__ __device__ __forceinline__ Index run_begin(Data data, Index end, const Key& key,
+                                                    int levels, Less less) {
+  using biased_binary_search::Bound;
+  if (end == 0 || less(data[end - 1], key)) return end;
+  return biased_binary_search::biased_search<Bound::lower, Wide>(data, static_cast<Index>(end - 1),
+                                                                 key, levels, less);
+}
+
+/// The point of cross-diagonal `diagonal`, where merge path has taken a_merged elements of a.
+/// `Duplicates`, Wide and levels as for balanced_path.
 template <bool Duplicates, class Wide = std::int64_t, class A, class B, class Index, class Less>
-__host__ __device__ __forceinline__ PathPoint<Index> balanced_path(A a, Index a_count, B b,
-                                                                   Index b_count, Index diagonal,
-                                                                   int levels, Less less) {
+__host__ __device__ __forceinline__ PathPoint<Index> balance(A a, Index a_merged, B b,
+                                                             Index b_count, Index diagonal,
+                                                             int levels, Less less) {
   using biased_binary_search::biased_search;
   using biased_binary_search::Bound;
-  const Index a_merged = merge_path(a, a_count, b, b_count, diagonal, less);
   const Index b_merged = diagonal - a_merged;
   if (b_merged >= b_count) return {a_merged, false};
   // A run that the diagonal cuts has the key that B would give next, since A gives its part first.
@@ -52,10 +60,11 @@ __host__ __device__ __forceinline__ PathPoint<Index> balanced_path(A a, Index a_
   if constexpr (!Duplicates) return {a_merged, a_merged > 0 && !less(a[a_merged - 1], key)};
 
   // The paths part where the run begins in both inputs.
-  const Index a_begin = biased_search<Bound::lower, Wide>(a, a_merged, key, levels, less);
-  const Index b_begin = biased_search<Bound::lower, Wide>(b, b_merged, key, levels, less);
+  const Index a_begin = run_begin<Wide>(a, a_merged, key, levels, less);
+  const Index b_begin = run_begin<Wide>(b, b_merged, key, levels, less);
   const Index a_run = a_merged - a_begin;  // as far as merge path has got
   const Index run = a_run + b_merged - b_begin;
+  if (run == 0) return {a_merged, false};
 
   // From there on both advance by as much, unless A's run is too short, or B's is.
   Index b_advance = run / 2 > run - a_run ? run / 2 : run - a_run;
@@ -67,6 +76,18 @@ __host__ __device__ __forceinline__ PathPoint<Index> balanced_path(A a, Index a_
   if (b_advance > b_run) b_advance = b_run;
   const Index a_advance = run - b_advance;
   return {a_begin + a_advance, a_advance == b_advance + 1 && b_advance < b_run};
+}
+
+/// The point of cross-diagonal `diagonal`, 0 <= diagonal <= a_count + b_count. a and b are sorted
+/// by `less`; without `Duplicates` no key may occur twice in one of them. levels: of the biased
+/// searches for the begins of runs, 2 in shared memory, 4 in global memory; Wide: their type of
+/// sums.
+template <bool Duplicates, class Wide = std::int64_t, class A, class B, class Index, class Less>
+__host__ __device__ __forceinline__ PathPoint<Index> balanced_path(A a, Index a_count, B b,
+                                                                   Index b_count, Index diagonal,
+                                                                   int levels, Less less) {
+  const Index a_merged = merge_path(a, a_count, b, b_count, diagonal, less);
+  return balance<Duplicates, Wide>(a, a_merged, b, b_count, diagonal, levels, less);
 }
 
 /// A PathPoint in one word, for any counts below 2^62: 2 a, and 1 if it is starred.

@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "balanced_path_sets/kernels.cuh"
+#include "balanced_path_sets/dispatch.cuh"
 #include "core/preconditions.cuh"
 #include "core/span.hpp"
 

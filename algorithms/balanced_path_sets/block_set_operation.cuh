@@ -13,9 +13,6 @@
 
 namespace warpath::balanced_path_sets {
 
-/// Of inputs without values.
-struct NoValue {};
-
 /// A sorted input, and a value for each key unless Value is NoValue.
 template <class Key, class Value>
 struct Input {
@@ -40,32 +37,52 @@ struct BlockSetStorage {
   BlockSums<int> sums;
 };
 
-/// A tile: elements [a0, a0 + a_count) of A, [b0, b0 + b_count) of B. In shared memory, B's keys
-/// begin at b_begin.
+/// A tile: elements [a0, a0 + a_count) of A, [b0, b0 + b_count) of B, between two points of the
+/// balanced path. In shared memory they begin at a_begin and at b_begin.
 struct SetTile {
   std::int64_t a0;
   std::int64_t b0;
   int a_count;
   int b_count;
+  int a_begin;
   int b_begin;
   bool is_extended;  ///< both inputs go on, and their next keys are loaded, too
   bool is_starred;   ///< the tile before took an element of this one
 
-  __device__ __forceinline__ SetTile(std::int64_t tile, int tile_items, std::int64_t all_a,
-                                     std::int64_t all_b, const std::int64_t* partitions) {
-    const PathPoint<std::int64_t> from = unpacked(partitions[tile]);
-    const PathPoint<std::int64_t> to = unpacked(partitions[tile + 1]);
-    const std::int64_t begin = tile * tile_items;
-    const std::int64_t end = min(begin + tile_items, all_a + all_b);
+  SetTile() = default;
+  /// From the point of cross-diagonal `begin` to that of `end`. B's keys come right behind A's.
+  __device__ SetTile(const PathPoint<std::int64_t>& from, std::int64_t begin,
+                     const PathPoint<std::int64_t>& to, std::int64_t end, std::int64_t all_a,
+                     std::int64_t all_b) {
     a0 = from.a;
     b0 = from.b(begin);
     a_count = static_cast<int>(to.a - a0);
     b_count = static_cast<int>(to.b(end) - b0);
     is_extended = to.a < all_a && to.b(end) < all_b;
     is_starred = from.is_starred;
-    b_begin = a_count + (is_extended ? 1 : 0);
+    a_begin = 0;
+    b_begin = a_loaded();
+  }
+
+  /// How many keys are loaded.
+  [[nodiscard]] __device__ int a_loaded() const { return a_count + (is_extended ? 1 : 0); }
+  [[nodiscard]] __device__ int b_loaded() const { return b_count + (is_extended ? 1 : 0); }
+
+  /// The value that belongs to the key at `index` in shared memory.
+  template <class Key, class Value>
+  __device__ Value value(const Input<Key, Value>& a, const Input<Key, Value>& b, int index) const {
+    return index < b_begin ? a.values[a0 + index - a_begin] : b.values[b0 + index - b_begin];
   }
 };
+
+/// Tile number `tile` between the packed points that find_set_partitions_kernel has found.
+__device__ __forceinline__ SetTile partitioned_tile(std::int64_t tile, int tile_items,
+                                                    std::int64_t all_a, std::int64_t all_b,
+                                                    const std::int64_t* partitions) {
+  const std::int64_t begin = tile * tile_items;
+  const std::int64_t end = min(begin + tile_items, all_a + all_b);
+  return {unpacked(partitions[tile]), begin, unpacked(partitions[tile + 1]), end, all_a, all_b};
+}
 
 /// What one thread has found.
 template <class Key, int Items>
@@ -76,50 +93,58 @@ struct Slots {
 
   [[nodiscard]] __device__ int count() const { return __popc(commit); }
   /// Puts what is emitted from `array` side by side.
-  template <class T>
-  __device__ __forceinline__ void compact(const T (&array)[Items], T* to) const {
+  template <class From, class To>
+  __device__ __forceinline__ void compact(const From (&array)[Items], To* to) const {
 #pragma unroll
     for (int i = 0; i < Items; ++i) {
-      if ((commit >> i & 1) != 0) *to++ = array[i];
+      if ((commit >> i & 1) != 0) *to++ = static_cast<To>(array[i]);
     }
   }
 };
 
-/// Loads the tile's keys and works on each thread's part of the path. The whole block; a barrier
-/// must come before the storage is used again.
-template <class Shape, SetOperation operation, bool Duplicates, class Key, class Value, class Less>
-__device__ __forceinline__ Slots<Key, Shape::items> block_set_operation(
-    const Input<Key, Value>& a, const Input<Key, Value>& b, const SetTile& tile, Less less,
-    BlockSetStorage<Shape, Key>& shared) {
-  const int extension = tile.is_extended ? 1 : 0;
-  const int thread = static_cast<int>(threadIdx.x);
-  for (int i = thread; i < tile.a_count + extension; i += Shape::threads) {
-    shared.keys[i] = a.keys[tile.a0 + i];
-  }
-  for (int i = thread; i < tile.b_count + extension; i += Shape::threads) {
-    shared.keys[tile.b_begin + i] = b.keys[tile.b0 + i];
-  }
-  __syncthreads();  // the keys are there
-
-  // The threads' diagonals are those of the whole path; a star moves them by one in the tile.
+/// Works on one thread's part of a tile, whose keys are in shared memory: its part of the whole
+/// path, which a star moves by one in the tile.
+template <class Shape, SetOperation operation, bool Duplicates, class Key, class Less>
+__device__ __forceinline__ Slots<Key, Shape::items> thread_slots(const Key* keys,
+                                                                 const SetTile& tile, int thread,
+                                                                 Less less) {
   const int count = tile.a_count + tile.b_count;
   const int star = tile.is_starred ? 1 : 0;
   const int diagonal = min(max(thread * Shape::items - star, 0), count);
   const int end = min((thread + 1) * Shape::items - star, count);
   const PathPoint<int> point = balanced_path<Duplicates, int>(
-      static_cast<const Key*>(shared.keys), tile.a_count, shared.keys + tile.b_begin, tile.b_count,
-      diagonal, biased_binary_search::shared_levels, less);
+      keys + tile.a_begin, tile.a_count, keys + tile.b_begin, tile.b_count, diagonal,
+      biased_binary_search::shared_levels, less);
   const int elements = end - diagonal - (point.is_starred ? 1 : 0);
-  const int b_first = tile.b_begin + point.b(diagonal);
+  const int a = tile.a_begin + point.a;
+  const int a_end = tile.a_begin + tile.a_count;
+  const int b = tile.b_begin + point.b(diagonal);
   const int b_end = tile.b_begin + tile.b_count;
   Slots<Key, Shape::items> slots;
-  slots.commit = tile.is_extended ? thread_set_operation<operation, Shape::items, false>(
-                                        shared.keys, point.a, tile.a_count, b_first, b_end,
-                                        elements, slots.results, slots.indices, less)
-                                  : thread_set_operation<operation, Shape::items, true>(
-                                        shared.keys, point.a, tile.a_count, b_first, b_end,
-                                        elements, slots.results, slots.indices, less);
+  slots.commit = tile.is_extended
+                     ? thread_set_operation<operation, Shape::items, false>(
+                           keys, a, a_end, b, b_end, elements, slots.results, slots.indices, less)
+                     : thread_set_operation<operation, Shape::items, true>(
+                           keys, a, a_end, b, b_end, elements, slots.results, slots.indices, less);
   return slots;
+}
+
+/// Loads the tile's keys and works on each thread's part. The whole block; a barrier must come
+/// before the storage is used again.
+template <class Shape, SetOperation operation, bool Duplicates, class Key, class Value, class Less>
+__device__ __forceinline__ Slots<Key, Shape::items> block_set_operation(
+    const Input<Key, Value>& a, const Input<Key, Value>& b, const SetTile& tile, Less less,
+    BlockSetStorage<Shape, Key>& shared) {
+  const int thread = static_cast<int>(threadIdx.x);
+  for (int i = thread; i < tile.a_loaded(); i += Shape::threads) {
+    shared.keys[tile.a_begin + i] = a.keys[tile.a0 + i];
+  }
+  for (int i = thread; i < tile.b_loaded(); i += Shape::threads) {
+    shared.keys[tile.b_begin + i] = b.keys[tile.b0 + i];
+  }
+  __syncthreads();  // the keys are there
+  return thread_slots<Shape, operation, Duplicates>(static_cast<const Key*>(shared.keys), tile,
+                                                    thread, less);
 }
 
 /// Stores what the block's threads emit, `total` elements from out[place] on; `before` are those of
@@ -140,9 +165,7 @@ __device__ __forceinline__ void block_store(const Input<Key, Value>& a, const In
     slots.compact(slots.indices, shared.indices + before);
     __syncthreads();  // the indices lie side by side
     for (int i = thread; i < total; i += Shape::threads) {
-      const int index = shared.indices[i];
-      out.values[place + i] = index < tile.b_begin ? a.values[tile.a0 + index]
-                                                   : b.values[tile.b0 + index - tile.b_begin];
+      out.values[place + i] = tile.value(a, b, shared.indices[i]);
     }
     __syncthreads();  // and the values are stored
   }

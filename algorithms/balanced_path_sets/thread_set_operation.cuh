@@ -37,30 +37,38 @@ __device__ __forceinline__ unsigned thread_set_operation(const Key* keys, int a,
   static_assert(Items <= 32);
   // Each slot has two elements at most.
   constexpr int least_slots = Items / 2;
-  const int end = a + b + count;
+  // All places in bytes: between a comparison and the next load stands one addition.
+  constexpr int size = sizeof(Key);
+  const auto at = [keys](int place) {
+    return *reinterpret_cast<const Key*>(reinterpret_cast<const char*>(keys) + place);
+  };
+  a *= size;
+  a_end *= size;
+  b *= size;
+  b_end *= size;
+  const int end = a + b + count * size;
   unsigned commit = 0;
 #pragma unroll
   for (int i = 0; i < Items; ++i) {
     const bool is_slot = (!RangeCheck && i < least_slots) || a + b < end;
-    if (is_slot) {
-      const bool has_a = !RangeCheck || a < a_end;
-      const bool has_b = !RangeCheck || b < b_end;
-      const Key a_key = has_a ? keys[a] : keys[b];
-      const Key b_key = has_b ? keys[b] : keys[a];
-      const bool only_a = !has_b || (has_a && less(a_key, b_key));
-      const bool only_b = !has_a || (has_b && less(b_key, a_key));
+    if (RangeCheck && !is_slot) continue;
+    const bool has_a = !RangeCheck || a < a_end;
+    const bool has_b = !RangeCheck || b < b_end;
+    const Key a_key = at(has_a ? a : b);
+    const Key b_key = at(has_b ? b : a);
+    const bool only_a = !has_b || (has_a && less(a_key, b_key));
+    const bool only_b = !has_a || (has_b && less(b_key, a_key));
 
-      const bool is_of_b = takes_from_b(operation) && only_b;
-      results[i] = is_of_b ? b_key : a_key;
-      indices[i] = is_of_b ? b : a;
-      const bool is_emitted = operation == SetOperation::intersection ? !only_a && !only_b
-                              : operation == SetOperation::set_union  ? true
-                              : operation == SetOperation::difference ? only_a
-                                                                      : only_a || only_b;
-      if (is_emitted) commit |= 1u << i;
-      if (!only_b) ++a;
-      if (!only_a) ++b;
-    }
+    const bool is_of_b = takes_from_b(operation) && only_b;
+    results[i] = is_of_b ? b_key : a_key;
+    indices[i] = (is_of_b ? b : a) / size;
+    const bool is_emitted = operation == SetOperation::intersection ? !only_a && !only_b
+                            : operation == SetOperation::set_union  ? true
+                            : operation == SetOperation::difference ? only_a
+                                                                    : only_a || only_b;
+    if (is_slot && is_emitted) commit |= 1u << i;
+    a += is_slot && !only_b ? size : 0;
+    b += is_slot && !only_a ? size : 0;
   }
   return commit;
 }

@@ -8,20 +8,24 @@
 namespace warpath {
 
 /// How many of the numbers [0, count) are before, if `is_before` holds for those and for no other:
-/// std::partition_point by one full warp, in log33(count) rounds of 32 probes. The first rounds
-/// probe the same numbers whatever the answer, so that searches of many warps share them in a
-/// cache.
-template <class Index, class IsBefore>
+/// std::partition_point in log(count) to the base Lanes + 1 rounds of Lanes probes. One full warp,
+/// in which each aligned group of Lanes lanes has a search of its own. The first rounds probe the
+/// same numbers whatever the answer, so that searches of many warps share them in a cache.
+template <int Lanes = warp_threads, class Index, class IsBefore>
 __device__ __forceinline__ Index warp_partition_point(Index count, IsBefore is_before) {
+  static_assert(warp_threads % Lanes == 0);
+  const int lane = lane_index() % Lanes;
+  const unsigned group = full_warp >> (warp_threads - Lanes) << (lane_index() - lane);
   Index low = 0;
   Index high = count;
-  while (low < high) {
-    // Lane i probes the last number of the i-th of 33 parts; the answer lies in the part behind the
-    // last probe that is before.
-    const Index part = (high - low) / (warp_threads + 1) + 1;
-    const Index probe = low + (static_cast<Index>(lane_index()) + 1) * part - 1;
+  while (__any_sync(full_warp, low < high)) {
+    // Lane i probes the last number of the i-th of Lanes + 1 parts; the answer lies in the part
+    // behind the last probe that is before.
+    const Index part = (high - low) / (Lanes + 1) + 1;
+    const Index probe = low + (static_cast<Index>(lane) + 1) * part - 1;
     const bool is_probe_before = probe < high && is_before(probe);
-    const auto parts = static_cast<Index>(__popc(__ballot_sync(full_warp, is_probe_before)));
+    const auto parts =
+        static_cast<Index>(__popc(__ballot_sync(full_warp, is_probe_before) & group));
     low += parts * part;
     if (low + part - 1 < high) high = low + part - 1;
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/buffer.cuh"
+#include "core/print_array.hpp"
 #include "load_balancing_search/load_balancing_search.cuh"
 
 namespace warpath::load_balancing_search {
@@ -24,22 +25,6 @@ inline std::vector<int> demonstration_scan() {
   return {0,  0,   3,   8,   10,  11,  14,  15,  20,  24,  29,  31,  36,  40,  40,  42, 45,
           46, 50,  50,  55,  59,  62,  64,  68,  70,  74,  77,  80,  80,  83,  84,  88, 92,
           96, 100, 102, 102, 105, 105, 110, 110, 110, 110, 110, 112, 114, 117, 117, 121};
-}
-
-/// Ten numbers a line, behind the index of the line's first one.
-inline std::string print_array(const std::vector<int>& numbers) {
-  std::string text;
-  std::array<char, 16> field{};
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i % 10 == 0) {
-      std::snprintf(field.data(), field.size(), "%5d:  ", static_cast<int>(i));
-      text += field.data();
-    }
-    std::snprintf(field.data(), field.size(), "%4d", numbers[i]);
-    text += field.data();
-    if (i % 10 == 9 || i + 1 == numbers.size()) text += '\n';
-  }
-  return text;
 }
 
 /// What the demonstration prints, in the source's layout: the references come from the kernel.
@@ -62,9 +47,9 @@ inline std::string demonstration() {
 
   std::array<char, 32> total{};
   std::snprintf(total.data(), total.size(), "Total: %4d\n", static_cast<int>(items));
-  return "\n\nLOAD-BALANCING SEARCH DEMONSTRATION:\n\nObject counts\n" + print_array(counts) +
-         "\nScan of object counts:\n" + print_array(scan) + total.data() +
-         "\nObject references:\n" + print_array(references);
+  return "\n\nLOAD-BALANCING SEARCH DEMONSTRATION:\n\nObject counts\n" + print_array(counts, 4) +
+         "\nScan of object counts:\n" + print_array(scan, 4) + total.data() +
+         "\nObject references:\n" + print_array(references, 4);
 }
 
 }  // namespace warpath::load_balancing_search

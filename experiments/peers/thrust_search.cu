@@ -8,7 +8,7 @@
 
 #include <memory>
 
-#include "core/buffer.cuh"
+#include "peers/kept_storage.cuh"
 #include "peers/thrust_search.hpp"
 
 namespace warpath::experiments::thrust_search {
@@ -36,20 +36,6 @@ struct Larger {
   __host__ __device__ std::int32_t operator()(std::int32_t a, std::int32_t b) const {
     return a < b ? b : a;
   }
-};
-
-/// Gives Thrust the same temporary storage in every call, so that no allocation is timed.
-class KeptStorage {
- public:
-  using value_type = char;
-  char* allocate(std::ptrdiff_t bytes) {
-    if (bytes > memory_.count()) memory_ = DeviceBuffer<char>(bytes);
-    return memory_.data();
-  }
-  void deallocate(char*, std::size_t) {}
-
- private:
-  DeviceBuffer<char> memory_;
 };
 
 }  // namespace

@@ -30,19 +30,21 @@ TEST_F(SetsOfInts, WithoutDuplicates) {
 }
 
 TEST_F(SetsOfInts, ManyTiles) {
-  for (const Inputs& inputs : many_tiles(is_small() ? 4'000 : 20'000)) {
+  for (const Inputs& inputs : many_tiles(is_small() ? 7'000 : 60'000)) {
     SCOPED_TRACE(inputs.name);
     expect_all<true>(inputs.a, inputs.b);
   }
 }
 
 TEST_F(SetsOfInts, TotalsAroundATile) {
-  constexpr std::size_t tile = SetTuning::tile_items;
-  for (const std::size_t total : {tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1}) {
-    for (const Inputs& inputs : many_tiles(total)) {
-      if (is_small() && total != tile) continue;
-      SCOPED_TRACE(inputs.name + " of " + std::to_string(total));
-      expect_all<true>(inputs.a, inputs.b);
+  for (const std::size_t tile : {SetTuning::tile_items, SinglePassTuning<int, NoValue>::tile_items,
+                                 SinglePassTuning<int, int>::tile_items}) {
+    for (const std::size_t total : {tile - 1, tile, tile + 1, 2 * tile + 1}) {
+      for (const Inputs& inputs : many_tiles(total)) {
+        if (is_small() && total != tile) continue;
+        SCOPED_TRACE(inputs.name + " of " + std::to_string(total));
+        expect_all<true>(inputs.a, inputs.b);
+      }
     }
   }
 }

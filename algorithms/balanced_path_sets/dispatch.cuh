@@ -1,0 +1,114 @@
+// From a call to the kernels of its variant. The host functions of balanced_path_sets.cuh end here.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "balanced_path_sets/single_pass.cuh"
+#include "balanced_path_sets/two_pass.cuh"
+#include "balanced_path_sets/variant.hpp"
+#include "core/buffer.cuh"
+#include "core/launch.cuh"
+
+namespace warpath::balanced_path_sets {
+
+/// One call: its inputs, of which at least one is not empty, and where everything goes.
+template <class Key, class Value, class Less>
+struct Call {
+  Input<Key, Value> a;
+  Input<Key, Value> b;
+  Output<Key, Value> out;
+  std::int64_t* count;
+  Less less;
+  Workspace& workspace;
+  cudaStream_t stream;
+};
+
+/// How many tiles of `tile_items` the inputs fill.
+template <class Key, class Value, class Less>
+std::int64_t tiles_of(const Call<Key, Value, Less>& call, std::int64_t tile_items) {
+  const std::int64_t elements = call.a.count + call.b.count;
+  const std::int64_t tiles = (elements + tile_items - 1) / tile_items;
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  if (tiles > most) {
+    throw std::invalid_argument(std::to_string(elements) + " elements: at most " +
+                                std::to_string(most * tile_items) + " fit one call");
+  }
+  return tiles;
+}
+
+/// `count_scan_stream`, and `compact`.
+template <SetOperation operation, bool Duplicates, class Key, class Value, class Less>
+void run_two_pass(const Call<Key, Value, Less>& call, bool is_compact) {
+  using Shape = SetTuning;
+  const std::int64_t tiles = tiles_of(call, Shape::tile_items);
+  const auto blocks = static_cast<unsigned>(tiles);
+  const std::int64_t room = is_compact ? tiles * Shape::tile_items : 0;
+  const bool has_values = !std::is_same_v<Value, NoValue>;
+  const auto [partitions, counts, keys, values] =
+      call.workspace.template take<std::int64_t, std::int64_t, Key, Value>(
+          call.stream, tiles + 1, tiles, room, has_values ? room : 0);
+  launch({blocks / 128 + 1, 128, 0, call.stream},
+         find_set_partitions_kernel<Duplicates, Key, Value, Less>, call.a, call.b,
+         Shape::tile_items, tiles, call.less, partitions);
+
+  // (Clang before 16 does not let a lambda refer to a structured binding: hence the two copies.)
+  const auto stage = [&, partitions = partitions,
+                      counts = counts]<Stage which>(const Output<Key, Value>& out) {
+    launch({blocks, Shape::threads, sizeof(BlockSetStorage<Shape, Key>), call.stream},
+           set_operation_kernel<Shape, operation, Duplicates, which, Key, Value, Less>, call.a,
+           call.b, partitions, out, counts, call.less);
+  };
+  if (!is_compact) {
+    stage.template operator()<Stage::count>(call.out);
+    scan_counts(counts, tiles, call.count, call.workspace, call.stream);
+    stage.template operator()<Stage::stream>(call.out);
+  } else {
+    stage.template operator()<Stage::compact>({keys, values});
+    scan_counts(counts, tiles, call.count, call.workspace, call.stream);
+    launch({blocks, Shape::threads, 0, call.stream}, close_gaps_kernel<Shape, Key, Value>,
+           Output<Key, Value>{keys, values}, counts, tiles, call.count, call.out);
+  }
+}
+
+/// `single_pass`, with corners from so many elements on.
+template <class Shape, SetOperation operation, bool Duplicates, class Key, class Value, class Less>
+void run_single_pass(const Call<Key, Value, Less>& call,
+                     std::int64_t least_with_corners = tuned_least_with_corners) {
+  const std::int64_t tiles = tiles_of(call, Shape::tile_items);
+  const std::int64_t elements = call.a.count + call.b.count;
+  const std::int64_t* a_of_corner = nullptr;
+  if (elements >= least_with_corners) {
+    // One behind the end, too.
+    const std::int64_t corners = elements / corner_items + 2;
+    const auto [found] = call.workspace.template take<std::int64_t>(call.stream, corners);
+    launch({static_cast<unsigned>(corners), warp_threads, 0, call.stream},
+           find_corners_kernel<Key, Less>, call.a.keys, call.a.count, call.b.keys, call.b.count,
+           corners, call.less, found);
+    a_of_corner = found;
+  }
+  const auto kernel = single_pass_kernel<Shape, operation, Duplicates, Key, Value, Less>;
+  constexpr std::size_t bytes = sizeof(SinglePassStorage<Shape, Key, Value>);
+  const LookBack look_back = call.workspace.look_back(call.stream, tiles);
+  const std::int64_t resident = resident_blocks(kernel, Shape::block_threads, bytes);
+  launch(
+      {static_cast<unsigned>(std::min(tiles, resident)), Shape::block_threads, bytes, call.stream},
+      kernel, call.a, call.b, call.out, a_of_corner, look_back, call.count, call.less);
+}
+
+template <SetOperation operation, bool Duplicates, class Key, class Value, class Less>
+void run(const Call<Key, Value, Less>& call, const Options& options) {
+  switch (options.variant) {
+    case Variant::count_scan_stream:
+      return run_two_pass<operation, Duplicates>(call, /*is_compact=*/false);
+    case Variant::compact:
+      return run_two_pass<operation, Duplicates>(call, /*is_compact=*/true);
+    case Variant::single_pass:
+      return run_single_pass<SinglePassTuning<Key, Value>, operation, Duplicates>(call);
+  }
+}
+
+}  // namespace warpath::balanced_path_sets

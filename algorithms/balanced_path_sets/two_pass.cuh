@@ -1,0 +1,126 @@
+// The source's two variants: partitions of equal size by a kernel before, then a block a tile.
+//
+// Source: seed 003 (S. Baxter, Modern GPU 1.1, "Multisets", NVIDIA 2013), KernelSetPartitions and
+// KernelSetOp. `count_scan_stream` works on every tile twice: to count its outputs, and, once the
+// counts are scanned, to store them. `compact` works once, into a temporary array, and then closes
+// the gaps between the tiles.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "balanced_path_sets/block_set_operation.cuh"
+#include "core/buffer.cuh"
+#include "core/launch.cuh"
+#include "core/look_back.cuh"
+
+namespace warpath::balanced_path_sets {
+
+/// A thread for each tile and one more: the balanced path's points between the tiles, packed.
+template <bool Duplicates, class Key, class Value, class Less>
+__global__ void find_set_partitions_kernel(Input<Key, Value> a, Input<Key, Value> b,
+                                           std::int64_t tile_items, std::int64_t tiles, Less less,
+                                           std::int64_t* partitions) {
+  const std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (tile > tiles) return;
+  const std::int64_t diagonal = min(tile * tile_items, a.count + b.count);
+  partitions[tile] = packed(balanced_path<Duplicates>(a.keys, a.count, b.keys, b.count, diagonal,
+                                                      biased_binary_search::global_levels, less));
+}
+
+/// What a launch over all tiles does with its outputs.
+enum class Stage {
+  count,   ///< counts[tile] becomes their number
+  stream,  ///< they are stored from out[counts[tile]] on
+  compact  ///< they are stored from out[tile * tile_items] on, and counted
+};
+
+/// One block a tile.
+template <class Shape, SetOperation operation, bool Duplicates, Stage stage, class Key, class Value,
+          class Less>
+__global__ void __launch_bounds__(Shape::threads)
+    set_operation_kernel(Input<Key, Value> a, Input<Key, Value> b, const std::int64_t* partitions,
+                         Output<Key, Value> out, std::int64_t* counts, Less less) {
+  auto& shared = dynamic_shared<BlockSetStorage<Shape, Key>>();
+  const std::int64_t number = blockIdx.x;
+  const SetTile tile = partitioned_tile(number, Shape::tile_items, a.count, b.count, partitions);
+  const auto slots = block_set_operation<Shape, operation, Duplicates>(a, b, tile, less, shared);
+  int total = 0;
+  const int before = block_exclusive_sum(slots.count(), shared.sums, total);
+  if constexpr (stage != Stage::count) {
+    const std::int64_t place = stage == Stage::stream ? counts[number] : number * Shape::tile_items;
+    block_store<Shape>(a, b, tile, slots, before, total, out, place, shared);
+  }
+  if (stage != Stage::stream && threadIdx.x == 0) counts[number] = total;
+}
+
+inline constexpr int scan_threads = 256;
+
+struct ScanStorage {
+  BlockSums<std::int64_t> sums;
+  TileTicket ticket;
+  std::int64_t place;
+};
+
+/// Replaces counts by the sum of those before each. Any grid; look_back is for ceil(tiles /
+/// scan_threads) tiles. *total becomes the sum of all.
+static __global__ void __launch_bounds__(scan_threads)
+    scan_counts_kernel(std::int64_t* counts, std::int64_t tiles, LookBack look_back,
+                       std::int64_t* total) {
+  auto& shared = dynamic_shared<ScanStorage>();
+  for (;;) {
+    if (warp_index() == 0) {
+      const TileTicket drawn = look_back.draw();
+      if (lane_index() == 0) shared.ticket = drawn;
+    }
+    __syncthreads();  // the ticket is there
+    const TileTicket ticket = shared.ticket;
+    if (ticket.tile < 0) return;
+    const std::int64_t mine = ticket.tile * scan_threads + threadIdx.x;
+    std::int64_t sum = 0;
+    const std::int64_t before =
+        block_exclusive_sum(mine < tiles ? counts[mine] : 0, shared.sums, sum);
+    if (warp_index() == 0) {
+      if (lane_index() == 0) look_back.publish(ticket, static_cast<unsigned>(sum));
+      look_back.clear(ticket);
+      const auto place =
+          static_cast<std::int64_t>(look_back.sum_before(ticket, static_cast<unsigned>(sum)));
+      if (lane_index() == 0) {
+        shared.place = place;
+        if (ticket.tile == look_back.tiles() - 1) *total = place + sum;
+      }
+    }
+    __syncthreads();  // the place is there
+    if (mine < tiles) counts[mine] = shared.place + before;
+    __syncthreads();  // and read
+  }
+}
+
+/// `compact`: closes the gaps between the tiles' outputs. One block a tile.
+template <class Shape, class Key, class Value>
+__global__ void close_gaps_kernel(Output<Key, Value> from, const std::int64_t* places,
+                                  std::int64_t tiles, const std::int64_t* total,
+                                  Output<Key, Value> out) {
+  const std::int64_t tile = blockIdx.x;
+  const std::int64_t place = places[tile];
+  const std::int64_t count = (tile + 1 < tiles ? places[tile + 1] : *total) - place;
+  for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) {
+    out.keys[place + i] = from.keys[tile * Shape::tile_items + i];
+    if constexpr (!std::is_same_v<Value, NoValue>) {
+      out.values[place + i] = from.values[tile * Shape::tile_items + i];
+    }
+  }
+}
+
+inline void scan_counts(std::int64_t* counts, std::int64_t tiles, std::int64_t* total,
+                        Workspace& workspace, cudaStream_t stream) {
+  const std::int64_t blocks = (tiles + scan_threads - 1) / scan_threads;
+  const LookBack look_back = workspace.look_back(stream, blocks);
+  const std::int64_t resident =
+      resident_blocks(scan_counts_kernel, scan_threads, sizeof(ScanStorage));
+  launch({static_cast<unsigned>(std::min(blocks, resident)), scan_threads, sizeof(ScanStorage),
+          stream},
+         scan_counts_kernel, counts, tiles, look_back, total);
+}
+
+}  // namespace warpath::balanced_path_sets

@@ -1,0 +1,301 @@
+// The experiments of balanced_path_sets: inputs, variants, answers and costs.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "balanced_path_sets/balanced_path_sets.cuh"
+#include "balanced_path_sets/demonstration.cuh"
+#include "device_compare.cuh"
+#include "peers/thrust_sets.hpp"
+#include "techniques.hpp"
+
+namespace warpath {
+namespace {
+
+using namespace experiments;  // NOLINT(google-build-using-namespace)
+using balanced_path_sets::SetOperation;
+using harness::Parameters;
+
+/// `count` keys, drawn uniformly from [0, distinct) and sorted: sums of exponential gaps, scaled,
+/// have the distribution of sorted draws.
+template <class Key>
+std::vector<Key> uniform_keys(std::int64_t count, std::int64_t distinct, std::uint64_t seed) {
+  const auto gaps = [seed](auto each, std::int64_t how_many) {
+    std::mt19937_64 random(seed);
+    double sum = 0;
+    for (std::int64_t i = 0; i < how_many; ++i) {
+      sum -= std::log(static_cast<double>(random() >> 11 | 1) * 0x1p-53);
+      each(sum);
+    }
+    return sum;
+  };
+  const double end = gaps([](double) {}, count + 1);
+  std::vector<Key> keys;
+  keys.reserve(static_cast<std::size_t>(count));
+  gaps(
+      [&](double sum) {
+        const double key = std::floor(sum / end * static_cast<double>(distinct));
+        keys.push_back(static_cast<Key>(std::min(key, static_cast<double>(distinct - 1))));
+      },
+      count);
+  return keys;
+}
+
+/// Keys that rise by 1 to 3.
+template <class Key>
+std::vector<Key> unique_keys(std::int64_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Key> keys;
+  keys.reserve(static_cast<std::size_t>(count));
+  Key key = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    key += static_cast<Key>(1 + random() % 3);
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+template <class Key>
+std::vector<Key> make_keys(const std::string& distribution, std::int64_t count, std::int64_t n,
+                           std::uint64_t seed) {
+  if (distribution == "unique") return unique_keys<Key>(count, seed);
+  const std::int64_t distinct = distribution == "doc"         ? n / 2
+                                : distribution == "published" ? n
+                                : distribution == "few"       ? n / 20
+                                : distribution == "heavy1000" ? n / 2000
+                                                              : 16;
+  return uniform_keys<Key>(count, std::max<std::int64_t>(1, distinct), seed);
+}
+
+SetOperation operation_of(const Parameters& point) {
+  const std::string& name = point.text("operation");
+  return name == "intersection" ? SetOperation::intersection
+         : name == "union"      ? SetOperation::set_union
+         : name == "difference" ? SetOperation::difference
+                                : SetOperation::symmetric_difference;
+}
+
+std::int64_t a_count(const Parameters& problem) {
+  return problem.integer("n") * problem.integer("a_percent") / 100;
+}
+
+/// Both inputs, their values (a key's index among all keys), and the answer to one operation at a
+/// time.
+template <class Key>
+class Sets : public harness::Problem {
+ public:
+  explicit Sets(const Parameters& problem)
+      : a_count_(a_count(problem)), has_values_(problem.on("values")) {
+    const std::int64_t n = problem.integer("n");
+    const auto seed = static_cast<std::uint64_t>(problem.integer("seed"));
+    keys_ = make_keys<Key>(problem.text("distribution"), a_count_, n, seed);
+    const auto b = make_keys<Key>(problem.text("distribution"), n - a_count_, n, seed + 1);
+    keys_.insert(keys_.end(), b.begin(), b.end());
+    device_keys_ = upload(keys_);
+    out_ = DeviceBuffer<Key>(n);
+    if (has_values_) {
+      std::vector<Key> values(keys_.size());
+      std::iota(values.begin(), values.end(), Key{0});
+      device_values_ = upload(values);
+      out_values_ = DeviceBuffer<Key>(n);
+    }
+  }
+
+  harness::Execution prepare(const Parameters& point) override {
+    const SetOperation operation = operation_of(point);
+    if (!is_answered_ || operation != operation_) answer(operation);
+    if (point.text("variant") == "thrust")
+      return thrust_sets::set_operation(operation, arrays(), count_.device());
+    using balanced_path_sets::Variant;
+    const std::string& variant = point.text("variant");
+    const Variant chosen = variant == "compact"       ? Variant::compact
+                           : variant == "single_pass" ? Variant::single_pass
+                                                      : Variant::count_scan_stream;
+    switch (operation) {
+      case SetOperation::intersection:
+        return ours<SetOperation::intersection>(chosen);
+      case SetOperation::set_union:
+        return ours<SetOperation::set_union>(chosen);
+      case SetOperation::difference:
+        return ours<SetOperation::difference>(chosen);
+      default:
+        return ours<SetOperation::symmetric_difference>(chosen);
+    }
+  }
+
+  void poison(cudaStream_t stream) override {
+    const auto poison = [stream](const auto& buffer) {
+      if (buffer.count() > 0) {
+        CUDA_CHECK(cudaMemsetAsync(buffer.data(), 0xA5,
+                                   static_cast<std::size_t>(buffer.count()) * sizeof(Key), stream));
+      }
+    };
+    poison(out_);
+    poison(out_values_);
+    CUDA_CHECK(cudaMemsetAsync(count_.device(), 0xA5, sizeof(std::int64_t), stream));
+  }
+
+  std::optional<std::string> mismatch(const Parameters&, cudaStream_t stream) override {
+    const std::int64_t outputs = count_.get(stream);
+    if (outputs != expected_.count()) {
+      return std::to_string(outputs) + " outputs, expected " + std::to_string(expected_.count());
+    }
+    const auto wrong_key = difference("keys", out_.data(), expected_, stream);
+    if (wrong_key.has_value() || !has_values_) return wrong_key;
+    return difference("values", out_values_.data(), expected_values_, stream);
+  }
+
+  /// Reads all keys, and writes the outputs; reads and writes a value for each output.
+  [[nodiscard]] harness::Cost cost() const override {
+    const auto n = static_cast<std::int64_t>(keys_.size());
+    const std::int64_t moved = n + expected_.count() * (has_values_ ? 3 : 1);
+    return {n, moved * static_cast<std::int64_t>(sizeof(Key)), 0, "copy"};
+  }
+  [[nodiscard]] std::map<std::string, double> counters() const override {
+    return {{"outputs_count", static_cast<double>(expected_.count())},
+            {"workspace_bytes", static_cast<double>(workspace_.bytes())}};
+  }
+
+ private:
+  /// What std::set_* makes of the keys' indices.
+  void answer(SetOperation operation) {
+    std::vector<std::int32_t> indices(keys_.size());
+    std::iota(indices.begin(), indices.end(), 0);
+    const auto b = indices.begin() + a_count_;
+    std::vector<std::int32_t> out(keys_.size());
+    const auto less = [this](std::int32_t i, std::int32_t j) {
+      return keys_[static_cast<std::size_t>(i)] < keys_[static_cast<std::size_t>(j)];
+    };
+    const auto run = [&](auto set_operation) {
+      return set_operation(indices.begin(), b, b, indices.end(), out.begin(), less);
+    };
+    const auto end = operation == SetOperation::intersection
+                         ? run([](auto... all) { return std::set_intersection(all...); })
+                     : operation == SetOperation::set_union
+                         ? run([](auto... all) { return std::set_union(all...); })
+                     : operation == SetOperation::difference
+                         ? run([](auto... all) { return std::set_difference(all...); })
+                         : run([](auto... all) { return std::set_symmetric_difference(all...); });
+    out.erase(end, out.end());
+    std::vector<Key> expected(out.size());
+    std::transform(out.begin(), out.end(), expected.begin(),
+                   [this](std::int32_t i) { return keys_[static_cast<std::size_t>(i)]; });
+    expected_ = {};
+    expected_ = upload(expected);
+    if (has_values_) {
+      std::copy(out.begin(), out.end(), expected.begin());
+      expected_values_ = {};
+      expected_values_ = upload(expected);
+    }
+    operation_ = operation;
+    is_answered_ = true;
+  }
+
+  [[nodiscard]] thrust_sets::Arrays<Key> arrays() const {
+    const Key* values = device_values_.data();
+    return {device_keys_.data(),
+            values,
+            a_count_,
+            device_keys_.data() + a_count_,
+            has_values_ ? values + a_count_ : nullptr,
+            device_keys_.count() - a_count_,
+            out_.data(),
+            out_values_.data()};
+  }
+
+  template <SetOperation operation>
+  harness::Execution ours(balanced_path_sets::Variant variant) {
+    return [this, variant](cudaStream_t stream) {
+      const thrust_sets::Arrays<Key> of = arrays();
+      const DeviceSpan<const Key> a{of.a, of.a_count};
+      const DeviceSpan<const Key> b{of.b, of.b_count};
+      if (!has_values_) {
+        return balanced_path_sets::set_operation<operation, true, Key>(
+            a, b, out_.span(), count_, workspace_, stream, {variant});
+      }
+      balanced_path_sets::set_operation_by_key<operation, true, Key, Key>(
+          a, {of.a_values, of.a_count}, b, {of.b_values, of.b_count}, out_.span(),
+          out_values_.span(), count_, workspace_, stream, {variant});
+    };
+  }
+
+  std::int64_t a_count_;
+  bool has_values_;
+  std::vector<Key> keys_;  ///< A's, then B's
+  DeviceBuffer<Key> device_keys_;
+  DeviceBuffer<Key> device_values_;
+  DeviceBuffer<Key> out_;
+  DeviceBuffer<Key> out_values_;
+  DeviceCount count_;
+  bool is_answered_ = false;
+  SetOperation operation_ = SetOperation::intersection;  ///< that is answered
+  DeviceBuffer<Key> expected_;
+  DeviceBuffer<Key> expected_values_;
+  Workspace workspace_;
+};
+
+/// Inputs, outputs and what is expected, each with values or without, and what `compact` stores in
+/// between.
+std::int64_t device_bytes(const Parameters& problem) {
+  const std::int64_t key_bytes = problem.text("key") == "i32" ? 4 : 8;
+  const std::int64_t arrays = problem.on("values") ? 8 : 4;
+  return problem.integer("n") * (arrays * key_bytes + 1) + (1 << 20);
+}
+
+}  // namespace
+
+harness::Technique balanced_path_sets_technique() {
+  using harness::Role;
+  using harness::Runs;
+  harness::Technique technique;
+  technique.name = "balanced_path_sets";
+  technique.summary = "set operations on sorted multisets, cut along the balanced path";
+  technique.source = "003_b91f1e2274df23be.txt: Multisets";
+  technique.parameters = {
+      {"n", std::int64_t{1} << 20, {}, 2, 2147483647.0, true, "keys of both inputs together"},
+      {"a_percent", std::int64_t{50}, {}, 0, 100, true, "of them in A"},
+      {"key",
+       std::string("i32"),
+       {"i32", "i64"},
+       0,
+       0,
+       true,
+       "type of the keys, and of the values"},
+      {"values", std::string("off"), {"on", "off"}, 0, 0, true, "a value for each key"},
+      {"distribution",
+       std::string("doc"),
+       {"doc", "published", "few", "unique", "heavy1000", "huge16"},
+       0,
+       0,
+       true,
+       "of the keys: n/2 of them, drawn uniformly; n, n/20, n/2000, 16; unique: they rise by 1 to "
+       "3"},
+      {"seed", std::int64_t{42}, {}, 0, 9e15, true, "of the keys"},
+      {"operation",
+       std::string("intersection"),
+       {"intersection", "union", "difference", "symmetric_difference"},
+       0,
+       0,
+       false,
+       "what is computed"},
+  };
+  technique.variants = {
+      {"count_scan_stream", Role::technique, Runs::anywhere,
+       "the source: count the outputs, scan the counts, do it again and store"},
+      {"compact", Role::technique, Runs::anywhere,
+       "the source: store into a temporary array, scan the counts, close the gaps"},
+      {"single_pass", Role::technique, Runs::anywhere,
+       "once: the next keys are loaded meanwhile, places come from look-back"},
+      {"thrust", Role::peer, Runs::gpu, "thrust::set_*, or its by_key form"},
+  };
+  technique.device_bytes = device_bytes;
+  technique.make_problem = [](const Parameters& problem) -> std::unique_ptr<harness::Problem> {
+    if (problem.text("key") == "i32") return std::make_unique<Sets<std::int32_t>>(problem);
+    return std::make_unique<Sets<std::int64_t>>(problem);
+  };
+  technique.demonstration = balanced_path_sets::demonstration;
+  return technique;
+}
+
+}  // namespace warpath

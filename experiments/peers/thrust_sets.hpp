@@ -1,0 +1,42 @@
+// Set operations by Thrust, as a peer of balanced_path_sets: the cuda backend only.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+
+#include "balanced_path_sets/variant.hpp"
+#include "harness/technique.hpp"
+
+namespace warpath::experiments::thrust_sets {
+
+/// Inputs, which are sorted, and the output; all device memory. Values may be null: then of all
+/// three.
+template <class Key>
+struct Arrays {
+  const Key* a;
+  const Key* a_values;
+  std::int64_t a_count;
+  const Key* b;
+  const Key* b_values;
+  std::int64_t b_count;
+  Key* out;
+  Key* out_values;
+};
+
+/// Makes the execution: thrust::set_intersection, set_union, set_difference or
+/// set_symmetric_difference, or its by_key form if there are values; *count, device memory, becomes
+/// the number of outputs. Key: std::int32_t or std::int64_t.
+template <class Key>
+harness::Execution set_operation(balanced_path_sets::SetOperation operation,
+                                 const Arrays<Key>& arrays, std::int64_t* count);
+
+#ifdef SIMT_EMULATION
+// The harness never prepares a peer here: it needs a GPU.
+template <class Key>
+harness::Execution set_operation(balanced_path_sets::SetOperation, const Arrays<Key>&,
+                                 std::int64_t*) {
+  throw std::logic_error("Thrust needs the cuda backend");
+}
+#endif
+
+}  // namespace warpath::experiments::thrust_sets

@@ -1,0 +1,119 @@
+// The pipeline of single_pass: blocks that go through many tiles, with corners and without, and
+// inputs that begin anywhere in a line.
+#include <numeric>
+
+#include "support.cuh"
+
+namespace warpath::balanced_path_sets::test {
+namespace {
+
+/// Some 60 tiles of 320 elements for the few blocks of the emulated device.
+using SmallTiles = SinglePassShape<64, 5, 1>;
+
+/// `values` behind `offset` elements that are none of theirs.
+template <class T>
+DeviceBuffer<T> upload_at(std::size_t offset, const std::vector<T>& values) {
+  std::vector<T> shifted(offset + values.size(), T{77});
+  std::copy(values.begin(), values.end(), shifted.begin() + static_cast<std::ptrdiff_t>(offset));
+  return upload(shifted);
+}
+
+template <class Key, class Value>
+std::vector<Value> values_from(Value first, const std::vector<Key>& keys) {
+  std::vector<Value> values(keys.size());
+  std::iota(values.begin(), values.end(), first);
+  return values;
+}
+
+template <class Shape, SetOperation operation, class Key, class Value>
+void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, std::size_t a_offset,
+                      std::size_t b_offset, std::int64_t least_with_corners) {
+  SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", offsets " +
+               std::to_string(a_offset) + " and " + std::to_string(b_offset) + ", corners from " +
+               std::to_string(least_with_corners));
+  const auto a_values = values_from(Value{0}, a);
+  const auto b_values = values_from(static_cast<Value>(a.size()), b);
+  const auto expected =
+      oracle::set_operation<operation>(a, a_values, b, b_values, std::less<Key>{});
+  const DeviceBuffer<Key> device_a = upload_at(a_offset, a);
+  const DeviceBuffer<Key> device_b = upload_at(b_offset, b);
+  const DeviceBuffer<Value> device_a_values = upload(a_values);
+  const DeviceBuffer<Value> device_b_values = upload(b_values);
+  const auto a_count = static_cast<std::int64_t>(a.size());
+  const auto b_count = static_cast<std::int64_t>(b.size());
+  const std::int64_t room = most_outputs<operation>(a_count, b_count);
+  const DeviceBuffer<Key> out = poisoned<Key>(room);
+  const DeviceBuffer<Key> out_keys = poisoned<Key>(room);
+  const DeviceBuffer<Value> out_values = poisoned<Value>(room);
+  const DeviceCount count;
+  const DeviceCount pairs;
+  Workspace workspace;
+  run_single_pass<Shape, operation, true>(
+      Call<Key, NoValue, std::less<Key>>{{device_a.data() + a_offset, nullptr, a_count},
+                                         {device_b.data() + b_offset, nullptr, b_count},
+                                         {out.data(), nullptr},
+                                         count.device(),
+                                         {},
+                                         workspace,
+                                         nullptr},
+      least_with_corners);
+  run_single_pass<Shape, operation, true>(
+      Call<Key, Value, std::less<Key>>{
+          {device_a.data() + a_offset, device_a_values.data(), a_count},
+          {device_b.data() + b_offset, device_b_values.data(), b_count},
+          {out_keys.data(), out_values.data()},
+          pairs.device(),
+          {},
+          workspace,
+          nullptr},
+      least_with_corners);
+  const std::size_t right = expected.keys.size();
+  ASSERT_EQ(count.get(nullptr), static_cast<std::int64_t>(right));
+  ASSERT_EQ(pairs.get(nullptr), static_cast<std::int64_t>(right));
+  for (const DeviceBuffer<Key>* keys : {&out, &out_keys}) {
+    const std::vector<Key> found = download(*keys);
+    EXPECT_TRUE(is_untouched_behind(found, right));
+    EXPECT_TRUE(std::equal(expected.keys.begin(), expected.keys.end(), found.begin()));
+  }
+  const std::vector<Value> found = download(out_values);
+  EXPECT_TRUE(is_untouched_behind(found, right));
+  EXPECT_TRUE(std::equal(expected.values.begin(), expected.values.end(), found.begin()));
+}
+
+constexpr std::int64_t always = 0;
+constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+template <class Key, class Value>
+void expect_small_tiles() {
+  for (const Inputs& inputs : many_tiles(is_small() ? 7'000 : 20'000)) {
+    SCOPED_TRACE(inputs.name);
+    const std::vector<Key> a = keys_of<Key>(inputs.a);
+    const std::vector<Key> b = keys_of<Key>(inputs.b);
+    expect_operation<SmallTiles, SetOperation::intersection, Key, Value>(a, b, 0, 0, never);
+    expect_operation<SmallTiles, SetOperation::set_union, Key, Value>(a, b, 1, 2, always);
+    expect_operation<SmallTiles, SetOperation::difference, Key, Value>(a, b, 3, 1, never);
+    expect_operation<SmallTiles, SetOperation::symmetric_difference, Key, Value>(a, b, 2, 3,
+                                                                                 always);
+  }
+}
+
+TEST(SinglePass, ManySmallTiles) {
+  expect_small_tiles<std::int32_t, std::int32_t>();
+}
+TEST(SinglePass, ManySmallTilesOfLongs) {
+  expect_small_tiles<std::int64_t, double>();
+}
+
+// Tiles that begin and end at corners, and between any two of them.
+TEST(SinglePass, ManyCorners) {
+  using Shape = SinglePassTuning<int, NoValue>;
+  const std::size_t total = static_cast<std::size_t>(is_small() ? 1 : 3) * corner_items + 1000;
+  for (const Inputs& inputs : many_tiles(total)) {
+    SCOPED_TRACE(inputs.name);
+    expect_operation<Shape, SetOperation::symmetric_difference, int, int>(inputs.a, inputs.b, 1, 0,
+                                                                          always);
+  }
+}
+
+}  // namespace
+}  // namespace warpath::balanced_path_sets::test
