@@ -104,7 +104,6 @@ class Sets : public harness::Problem {
 
   harness::Execution prepare(const Parameters& point) override {
     const SetOperation operation = operation_of(point);
-    if (!is_answered_ || operation != operation_) answer(operation);
     if (point.text("variant") == "thrust")
       return thrust_sets::set_operation(operation, arrays(), count_.device());
     using balanced_path_sets::Variant;
@@ -136,7 +135,9 @@ class Sets : public harness::Problem {
     CUDA_CHECK(cudaMemsetAsync(count_.device(), 0xA5, sizeof(std::int64_t), stream));
   }
 
-  std::optional<std::string> mismatch(const Parameters&, cudaStream_t stream) override {
+  std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) override {
+    const SetOperation operation = operation_of(point);
+    if (!is_answered_ || operation != operation_) answer(operation);
     const std::int64_t outputs = count_.get(stream);
     if (outputs != expected_.count()) {
       return std::to_string(outputs) + " outputs, expected " + std::to_string(expected_.count());

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import archive as archives
+import modern_gpu
 import style
 from archive import Archive, NothingToDraw, Row
 from figure import FigureSpec
@@ -17,12 +15,6 @@ LOOKS = {
     "upper_bound": style.Look("upper_bound (naive)", style.NAIVE, "v", ":"),
     "thrust_scatter_scan": style.Look("Thrust: scatter, maximum scan", style.PEER, "D", "-"),
     "thrust_upper_bound": style.Look("Thrust: upper bound", style.OTHER_PEER, "^", "-"),
-}
-# Modern GPU 1.1, November 2013: million items and objects a second.
-PUBLISHED = Path(__file__).resolve().parent / "published" / "mgpu_2013.tsv"
-PUBLISHED_LOOKS = {
-    "GTXTitan": style.Look("GTX Titan, 2013", style.CLAIM, "P", "-.", 1.3),
-    "GTX480": style.Look("GTX 480, 2013", style.LIGHT, "X", "-.", 1.3),
 }
 
 
@@ -120,19 +112,6 @@ def distributions(archive: Archive) -> Figure:
     return figure
 
 
-def _published(table: str, gpu: str) -> tuple[list[float], list[float]]:
-    """The published sizes and million items and objects a second."""
-    units = {"K": 1e3, "M": 1e6}
-    with PUBLISHED.open() as file:
-        rows = [
-            (float(row["n"][:-1]) * units[row["n"][-1]], float(row["M_per_s"]))
-            for row in csv.DictReader(file, delimiter="\t")
-            if row["table"] == table and row["gpu"] == gpu
-        ]
-    rows.sort()
-    return [n for n, _ in rows], [rate for _, rate in rows]
-
-
 def published(archive: Archive) -> Figure:
     """The published tables: million items and objects a second, on the GPUs of then and on this."""
     rows = _timed(archive)
@@ -160,8 +139,8 @@ def published(archive: Archive) -> Figure:
                     [total[id(row)] / row.timing.p10 / 1e3 for _, row in line],
                     look,
                 )
-        for gpu, look in PUBLISHED_LOOKS.items():
-            x, rate = _published(table, gpu)
+        for gpu, look in modern_gpu.LOOKS.items():
+            x, rate = modern_gpu.rates(table, gpu)
             x = [objects / 1e6 for objects in x] if by_objects else x
             style.line(axes, x, rate, rate, rate, look)
         axes.set_xscale("linear" if by_objects else "log")

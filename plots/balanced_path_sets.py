@@ -1,0 +1,173 @@
+"""The figures of balanced_path_sets, one function each."""
+
+from __future__ import annotations
+
+import archive as archives
+import modern_gpu
+import style
+from archive import Archive, NothingToDraw, Row
+from figure import FigureSpec
+from matplotlib.figure import Figure
+
+LOOKS = {
+    "single_pass": style.Look("single_pass", style.STRONG, "o", "-", 2.2, 6),
+    "compact": style.Look("compact (source)", style.MIDDLE, "s", "--"),
+    "count_scan_stream": style.Look("count_scan_stream (source)", style.LIGHT, "v", "--"),
+    "thrust": style.Look("Thrust", style.PEER, "D", "-"),
+}
+OPERATIONS = ("intersection", "union", "difference", "symmetric_difference")
+# What is worked on, as the harness's parameters `key` and `values` say it.
+INPUTS = {
+    ("i32", "off"): "4-byte keys",
+    ("i64", "off"): "8-byte keys",
+    ("i32", "on"): "4-byte keys and values",
+    ("i64", "on"): "8-byte keys and values",
+}
+# The distributions by how many different keys there are; with 99 % of the keys in A, `doc` is the
+# last.
+DISTRIBUTIONS = {
+    "doc": style.Look("n/2 different keys", style.STRONG, "o", "-", 2.2, 6),
+    "few": style.Look("n/20", style.MIDDLE, "s"),
+    "heavy1000": style.Look("n/2000", style.LIGHT, "v"),
+    "huge16": style.Look("16", style.NAIVE, "^"),
+    "unique": style.Look("no key twice", style.PEER, "D"),
+    "99 to 1": style.Look("n/2, A and B as 99 to 1", style.CPU, "P"),
+}
+
+
+def _timed(archive: Archive) -> list[Row]:
+    """The rows that may be drawn, of the variants that have a look."""
+    rows = [row for row in archive.gpu_rows() if row.variant in LOOKS]
+    if not rows:
+        raise NothingToDraw(f"{archive.name} has no point that was timed on a GPU")
+    return rows
+
+
+def _name(operation: str) -> str:
+    return operation.replace("_", " ")
+
+
+def throughput(archive: Archive) -> Figure:
+    """GB/s at the largest n, by operation and type; the time in ms on each bar."""
+    rows = _timed(archive)
+    rows = archives.where(rows, n=max(archives.values_of(rows, "n")))
+    figure, panels = style.new_figure(2, 2, width=5.4, height=2.9, sharey=True)
+    for axes, ((key, values), title) in zip(panels, INPUTS.items(), strict=True):
+        here = archives.where(rows, key=key, values=values)
+        variants = [name for name in LOOKS if archives.where(here, variant=name)]
+        width = 0.8 / max(1, len(variants))
+        for group, operation in enumerate(OPERATIONS):
+            for place, variant in enumerate(variants):
+                x = group + (place - (len(variants) - 1) / 2) * width
+                for row in archives.where(here, operation=operation, variant=variant):
+                    time = row.timing
+                    heights = (row.gb_per_s_at(ms) for ms in (time.median, time.p90, time.p10))
+                    top = style.bar(axes, x, width, *heights, LOOKS[variant])
+                    style.note_above(axes, x, top, f"{time.median:.3g}")
+        style.ceiling(axes, archive.ceilings.get("copy_gb_per_s"), "measured copy")
+        axes.set_title(title)
+        names = [_name(operation).replace(" ", "\n") for operation in OPERATIONS]
+        axes.set_xticks(range(len(OPERATIONS)), names)
+        axes.tick_params(labelleft=True)
+    style.from_zero(panels[0])
+    for axes in panels[::2]:
+        axes.set_ylabel("useful GB/s")
+    keys = rows[0].params["n"]
+    style.finish(figure, archive, rows, f"Set operations, {keys:,} keys in all (on the bars: ms)")
+    return figure
+
+
+def sizes(archive: Archive) -> Figure:
+    """GB/s over n, 4-byte keys, a panel an operation."""
+    rows = archives.where(_timed(archive), key="i32", values="off")
+    if len(archives.values_of(rows, "n")) < 2:
+        raise NothingToDraw(f"{archive.name} was run at one n only")
+    figure, panels = style.new_figure(4, width=2.9, height=2.9, sharey=True)
+    for axes, operation in zip(panels, OPERATIONS, strict=True):
+        style.throughput_lines(axes, archives.where(rows, operation=operation), "n", LOOKS)
+        style.ceiling(axes, archive.ceilings.get("copy_gb_per_s"), "measured copy")
+        axes.set_xscale("log")
+        axes.set_title(_name(operation))
+        axes.set_xlabel("n, keys of both inputs")
+        axes.tick_params(labelleft=True)
+    style.from_zero(panels[0])
+    panels[0].set_ylabel("useful GB/s")
+    style.finish(figure, archive, rows, "Set operations over n, 4-byte keys")
+    return figure
+
+
+def _distribution(row: Row) -> str:
+    return "99 to 1" if row.params["a_percent"] == 99 else row.params["distribution"]
+
+
+def distributions(archive: Archive) -> Figure:
+    """How many times as fast as Thrust single_pass is over n, a line a distribution of the keys."""
+    rows = archives.where(_timed(archive), variant="single_pass")
+    rows = [row for row in rows if archive.speedup_over_peer(row)]
+    if not rows:
+        raise NothingToDraw(f"{archive.name} has no point of single_pass with Thrust beside it")
+    figure, panels = style.new_figure(4, width=2.9, height=3.1, sharey=True)
+    for axes, operation in zip(panels, OPERATIONS, strict=True):
+        for kind, look in DISTRIBUTIONS.items():
+            series = archives.along(
+                [
+                    row
+                    for row in archives.where(rows, operation=operation)
+                    if _distribution(row) == kind
+                ],
+                "n",
+            )
+            if series:
+                speedups = [archive.speedup_over_peer(row) for row in series]
+                n = [row.params["n"] for row in series]
+                style.line(axes, n, speedups, speedups, speedups, look)
+        style.ceiling(axes, 1.0, "Thrust")
+        axes.set_xscale("log")
+        axes.set_title(_name(operation))
+        axes.set_xlabel("n, keys of both inputs")
+        axes.tick_params(labelleft=True)
+    style.from_zero(panels[0])
+    panels[0].set_ylabel("Thrust's time / single_pass's")
+    style.finish(figure, archive, rows, "Set operations by distribution, against Thrust")
+    return figure
+
+
+def published(archive: Archive) -> Figure:
+    """The published tables: million keys a second, on the GPUs of then and on this one."""
+    rows = _timed(archive)
+    figure, panels = style.new_figure(4, 4, width=2.7, height=2.2, sharey=True, sharex=True)
+    cells = [(types, operation) for types in INPUTS.items() for operation in OPERATIONS]
+    for axes, (((key, values), title), operation) in zip(panels, cells, strict=True):
+        here = archives.where(rows, key=key, values=values, operation=operation)
+        for variant, look in LOOKS.items():
+            series = archives.along(archives.where(here, variant=variant), "n")
+            if series:
+                style.line(
+                    axes,
+                    [row.params["n"] for row in series],
+                    [row.params["n"] / row.timing.median / 1e3 for row in series],
+                    [row.params["n"] / row.timing.p90 / 1e3 for row in series],
+                    [row.params["n"] / row.timing.p10 / 1e3 for row in series],
+                    look,
+                )
+        table = "multisets_pairs" if values == "on" else "multisets_keys"
+        for gpu, look in modern_gpu.LOOKS.items():
+            x, rate = modern_gpu.rates(table, gpu, key=key, op=operation)
+            style.line(axes, x, rate, rate, rate, look)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_title(f"{_name(operation)}\n{title}", fontsize=8)
+    for axes in panels[::4]:
+        axes.set_ylabel("million keys a second")
+    for axes in panels[-4:]:
+        axes.set_xlabel("n, keys of both inputs")
+    style.finish(figure, archive, rows, "Set operations: the published tables")
+    return figure
+
+
+FIGURES = [
+    FigureSpec("balanced_path_sets_throughput", "throughput", throughput),
+    FigureSpec("balanced_path_sets_sizes", "throughput", sizes),
+    FigureSpec("balanced_path_sets_distributions", "distributions", distributions),
+    FigureSpec("balanced_path_sets_published", "published", published),
+]
