@@ -96,17 +96,14 @@ class SinglePass {
         less_(less) {}
 
   __device__ __forceinline__ void run(std::int64_t* count) {
-    if (is_helper()) draw(0);
-    __syncthreads();  // the first tile is known
-    load(0);
-    if (is_helper()) draw(1);
     Outputs last{};
-    for (int k = 0;; ++k) {
+    // In the first two rounds there is nothing to work on yet.
+    for (int k = -2;; ++k) {
       __pipeline_wait_prior(0);
       __syncthreads();  // tile k's keys are there, tile k + 1 is known, the next stage is stored
-      const TileTicket ticket = drawn(k).ticket;
+      const TileTicket ticket = k < 0 ? TileTicket{} : drawn(k).ticket;
       const bool is_tile = ticket.tile >= 0;
-      load(k + 1);
+      if (k >= -1) load(k + 1);
 
       Slots<Key, Shape::items> slots;
       slots.commit = 0;
@@ -120,7 +117,7 @@ class SinglePass {
       }
       const int through = warp_inclusive_sum(slots.count());
       if (!is_helper() && lane_index() == warp_threads - 1) {
-        shared_.warp_outputs[k % 2][warp_index()] = through;
+        shared_.warp_outputs[k & 1][warp_index()] = through;
       }
       __syncthreads();  // the warps' counts are there, and no thread needs the keys any more
       int before = through - slots.count();
@@ -128,8 +125,8 @@ class SinglePass {
       if (is_mixed) {
 #pragma unroll
         for (int warp = 0; warp < Shape::warps; ++warp) {
-          if (warp < warp_index()) before += shared_.warp_outputs[k % 2][warp];
-          outputs.count += shared_.warp_outputs[k % 2][warp];
+          if (warp < warp_index()) before += shared_.warp_outputs[k & 1][warp];
+          outputs.count += shared_.warp_outputs[k & 1][warp];
         }
       } else if (is_tile) {
         outputs = of_one_input(drawn(k).tile);
@@ -147,7 +144,7 @@ class SinglePass {
       }
       __syncthreads();  // tile k - 1 has its place, tile k's outputs lie side by side
       if (k > 0) store(k - 1, last);
-      if (!is_tile) return;
+      if (k >= 0 && !is_tile) return;
       last = outputs;
     }
   }
@@ -228,17 +225,16 @@ class SinglePass {
   __device__ static void load(Key* to, const Input<Key, Value>& input, std::int64_t first,
                               int count) {
     constexpr int line_keys = Storage::line_keys;
-    const int before = place_in_line(input.keys + first);
-    for (int i = thread() * line_keys - before; i < count; i += Shape::block_threads * line_keys) {
-      const Key* from = input.keys + first + i;
-      if (first + i >= 0 && first + i + line_keys <= input.count) {
-        __pipeline_memcpy_async(to + i, from, 16);
-      } else {
-        for (int j = 0; j < line_keys; ++j) {
-          if (first + i + j >= 0 && first + i + j < input.count) {
-            __pipeline_memcpy_async(to + i + j, from + j, sizeof(Key));
-          }
-        }
+    const Key* from = input.keys + first;
+    const int begin = -place_in_line(from);
+    const int end = begin + (count - begin + line_keys - 1) / line_keys * line_keys;
+    if (first + begin >= 0 && first + end <= input.count) {
+      for (int i = begin + thread() * line_keys; i < end; i += Shape::block_threads * line_keys) {
+        __pipeline_memcpy_async(to + i, from + i, 16);
+      }
+    } else {
+      for (int i = thread(); i < count; i += Shape::block_threads) {
+        __pipeline_memcpy_async(to + i, from + i, sizeof(Key));
       }
     }
   }
