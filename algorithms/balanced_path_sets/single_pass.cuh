@@ -69,7 +69,7 @@ struct SinglePassStorage {
     TileTicket ticket;
     SetTile tile;
   };
-  alignas(16) Key keys[stages][stage_keys];
+  alignas(16) Key keys[stages * stage_keys];
   Picks picks;     ///< where in its stage each output of a tile was
   Drawn drawn[4];  ///< from the tile to be stored to the one that is drawn
   std::int64_t place;
@@ -111,9 +111,8 @@ class SinglePass {
       if (is_helper()) {
         draw(k + 2);
       } else if (is_mixed) {
-        slots = thread_slots<Shape, operation, Duplicates>(
-            static_cast<const Key*>(shared_.keys[k % Storage::stages]), drawn(k).tile, thread(),
-            less_);
+        slots = thread_slots<Shape, operation, Duplicates>(static_cast<const Key*>(shared_.keys),
+                                                           drawn(k).tile, thread(), less_);
       }
       const int through = warp_inclusive_sum(slots.count());
       if (!is_helper() && lane_index() == warp_threads - 1) {
@@ -123,6 +122,7 @@ class SinglePass {
       int before = through - slots.count();
       Outputs outputs{};
       if (is_mixed) {
+        outputs.first = stage_begin(k);
 #pragma unroll
         for (int warp = 0; warp < Shape::warps; ++warp) {
           if (warp < warp_index()) before += shared_.warp_outputs[k & 1][warp];
@@ -139,7 +139,7 @@ class SinglePass {
         }
         if (k > 0) find_place(k - 1, last.count, count);
       } else if (is_mixed) {
-        slots.compact(slots.results, shared_.keys[k % Storage::stages] + before);
+        slots.compact(slots.results, shared_.keys + stage_begin(k) + before);
         if constexpr (has_values) slots.compact(slots.indices, shared_.picks[k % 2] + before);
       }
       __syncthreads();  // tile k - 1 has its place, tile k's outputs lie side by side
@@ -164,6 +164,10 @@ class SinglePass {
   __device__ static bool is_helper() {
     return warp_index() == Shape::warps;
   }
+  /// Where the stage of the k-th tile begins, for k of 0 or more.
+  __device__ static int stage_begin(int k) {
+    return k % Storage::stages * Storage::stage_keys;
+  }
   __device__ Drawn& drawn(int k) const {
     return shared_.drawn[k % 4];
   }
@@ -174,12 +178,12 @@ class SinglePass {
     if (is_more_) ticket = look_back_.draw();
     is_more_ = ticket.tile >= 0;
     SetTile tile;
-    if (is_more_) tile = find_tile(ticket.tile);
+    if (is_more_) tile = find_tile(ticket.tile, stage_begin(k));
     if (lane_index() == 0) drawn(k) = {ticket, tile};
   }
 
   /// Half of the warp searches the tile's begin, the other half its end.
-  __device__ SetTile find_tile(std::int64_t number) const {
+  __device__ SetTile find_tile(std::int64_t number, int stage) const {
     constexpr int half = warp_threads / 2;
     const std::int64_t begin = number * Shape::tile_items;
     const std::int64_t end = min(begin + Shape::tile_items, a_.count + b_.count);
@@ -200,7 +204,7 @@ class SinglePass {
                                    biased_binary_search::global_levels, less_));
     SetTile tile(unpacked(__shfl_sync(full_warp, point, 0)), begin,
                  unpacked(__shfl_sync(full_warp, point, half)), end, a_.count, b_.count);
-    tile.a_begin = place_in_line(a_.keys + tile.a0);
+    tile.a_begin = stage + place_in_line(a_.keys + tile.a0);
     const int a_end = tile.a_begin + tile.a_loaded();
     tile.b_begin = (a_end + Storage::line_keys - 1) / Storage::line_keys * Storage::line_keys +
                    place_in_line(b_.keys + tile.b0);
@@ -215,9 +219,8 @@ class SinglePass {
   __device__ void load(int k) {
     if (drawn(k).ticket.tile >= 0) {
       const SetTile tile = drawn(k).tile;
-      Key* stage = shared_.keys[k % Storage::stages];
-      load(stage + tile.a_begin, a_, tile.a0, tile.a_loaded());
-      load(stage + tile.b_begin, b_, tile.b0, tile.b_loaded());
+      load(shared_.keys + tile.a_begin, a_, tile.a0, tile.a_loaded());
+      load(shared_.keys + tile.b_begin, b_, tile.b0, tile.b_loaded());
     }
     __pipeline_commit();
   }
@@ -259,7 +262,7 @@ class SinglePass {
   }
 
   __device__ void store(int k, const Outputs& outputs) const {
-    const Key* keys = shared_.keys[k % Storage::stages] + outputs.first;
+    const Key* keys = shared_.keys + outputs.first;
     const std::int64_t place = shared_.place;
     for (int i = thread(); i < outputs.count; i += Shape::block_threads) {
       out_.keys[place + i] = keys[i];

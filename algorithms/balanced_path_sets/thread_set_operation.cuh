@@ -67,8 +67,8 @@ __device__ __forceinline__ unsigned thread_set_operation(const Key* keys, int a,
                             : operation == SetOperation::difference ? only_a
                                                                     : only_a || only_b;
     if (is_slot && is_emitted) commit |= 1u << i;
-    a += is_slot && !only_b ? size : 0;
-    b += is_slot && !only_a ? size : 0;
+    if (is_slot && !only_b) a += size;
+    if (is_slot && !only_a) b += size;
   }
   return commit;
 }

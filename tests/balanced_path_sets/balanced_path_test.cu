@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "../device_vectors.cuh"
 #include "balanced_path_sets/balanced_path.cuh"
 #include "balanced_path_sets/oracle.hpp"
 #include "core/buffer.cuh"
@@ -28,16 +29,6 @@ __global__ void points_kernel(const int* a, Index a_count, const int* b, Index b
   points[diagonal] = packed({static_cast<std::int64_t>(point.a), point.is_starred});
 }
 
-template <class T>
-DeviceBuffer<T> upload(const std::vector<T>& values) {
-  DeviceBuffer<T> buffer(static_cast<std::int64_t>(values.size()));
-  if (!values.empty()) {
-    CUDA_CHECK(cudaMemcpy(buffer.data(), values.data(), values.size() * sizeof(T),
-                          cudaMemcpyHostToDevice));
-  }
-  return buffer;
-}
-
 template <bool Duplicates, class Index, class Compare>
 void expect_points(const Inputs& inputs, int levels, Compare less) {
   SCOPED_TRACE(inputs.name + ", levels " + std::to_string(levels));
@@ -56,8 +47,8 @@ void expect_points(const Inputs& inputs, int levels, Compare less) {
               expected[diagonal].b);
   }
 
-  const DeviceBuffer<int> a = upload(inputs.a);
-  const DeviceBuffer<int> b = upload(inputs.b);
+  const DeviceBuffer<int> a = on_device(inputs.a);
+  const DeviceBuffer<int> b = on_device(inputs.b);
   const DeviceBuffer<std::int64_t> points(static_cast<std::int64_t>(expected.size()));
   launch({static_cast<unsigned>(expected.size() / 64 + 1), 64},
          points_kernel<Duplicates, Index, Compare>, a.data(), a_count, b.data(), b_count, levels,

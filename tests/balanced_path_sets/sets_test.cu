@@ -116,8 +116,8 @@ TEST(SetsPreconditions, ACheckedBuildLooksAtTheData) {
   const Stream stream;
   Workspace workspace;
   const auto call = [&]<bool Duplicates>(const std::vector<float>& a, const std::vector<float>& b) {
-    const DeviceBuffer<float> device_a = upload(a);
-    const DeviceBuffer<float> device_b = upload(b);
+    const DeviceBuffer<float> device_a = on_device(a);
+    const DeviceBuffer<float> device_b = on_device(b);
     const DeviceBuffer<float> out(static_cast<std::int64_t>(a.size() + b.size()));
     DeviceCount count(stream);
     CUDA_CHECK(cudaDeviceSynchronize());
@@ -141,7 +141,7 @@ TEST(SetsPreconditions, ACheckedBuildLooksAtTheData) {
 TEST(SetsMemory, OfEachVariant) {
   const Stream stream;
   const std::vector<int> keys(100'000, 1);
-  const DeviceBuffer<int> a = upload(keys);
+  const DeviceBuffer<int> a = on_device(keys);
   const DeviceBuffer<int> out(200'000);
   CUDA_CHECK(cudaDeviceSynchronize());
   const std::int64_t tiles = 200'000 / SetTuning::tile_items + 1;

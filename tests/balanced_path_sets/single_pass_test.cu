@@ -12,10 +12,10 @@ using SmallTiles = SinglePassShape<64, 5, 1>;
 
 /// `values` behind `offset` elements that are none of theirs.
 template <class T>
-DeviceBuffer<T> upload_at(std::size_t offset, const std::vector<T>& values) {
+DeviceBuffer<T> on_device_at(std::size_t offset, const std::vector<T>& values) {
   std::vector<T> shifted(offset + values.size(), T{77});
   std::copy(values.begin(), values.end(), shifted.begin() + static_cast<std::ptrdiff_t>(offset));
-  return upload(shifted);
+  return on_device(shifted);
 }
 
 template <class Key, class Value>
@@ -35,10 +35,10 @@ void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, std:
   const auto b_values = values_from(static_cast<Value>(a.size()), b);
   const auto expected =
       oracle::set_operation<operation>(a, a_values, b, b_values, std::less<Key>{});
-  const DeviceBuffer<Key> device_a = upload_at(a_offset, a);
-  const DeviceBuffer<Key> device_b = upload_at(b_offset, b);
-  const DeviceBuffer<Value> device_a_values = upload(a_values);
-  const DeviceBuffer<Value> device_b_values = upload(b_values);
+  const DeviceBuffer<Key> device_a = on_device_at(a_offset, a);
+  const DeviceBuffer<Key> device_b = on_device_at(b_offset, b);
+  const DeviceBuffer<Value> device_a_values = on_device(a_values);
+  const DeviceBuffer<Value> device_b_values = on_device(b_values);
   const auto a_count = static_cast<std::int64_t>(a.size());
   const auto b_count = static_cast<std::int64_t>(b.size());
   const std::int64_t room = most_outputs<operation>(a_count, b_count);
@@ -71,11 +71,11 @@ void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, std:
   ASSERT_EQ(count.get(nullptr), static_cast<std::int64_t>(right));
   ASSERT_EQ(pairs.get(nullptr), static_cast<std::int64_t>(right));
   for (const DeviceBuffer<Key>* keys : {&out, &out_keys}) {
-    const std::vector<Key> found = download(*keys);
+    const std::vector<Key> found = on_host(*keys);
     EXPECT_TRUE(is_untouched_behind(found, right));
     EXPECT_TRUE(std::equal(expected.keys.begin(), expected.keys.end(), found.begin()));
   }
-  const std::vector<Value> found = download(out_values);
+  const std::vector<Value> found = on_host(out_values);
   EXPECT_TRUE(is_untouched_behind(found, right));
   EXPECT_TRUE(std::equal(expected.values.begin(), expected.values.end(), found.begin()));
 }

@@ -35,7 +35,7 @@ TEST(SetPartitions, CutWhereTheWalkDoes) {
     if (total == 0) continue;
     for (const int step : {1, 7, 320}) {
       SCOPED_TRACE(inputs.name + ", tiles of " + std::to_string(step));
-      const auto points = download(find_partitions(upload(inputs.a), upload(inputs.b), step));
+      const auto points = on_host(find_partitions(on_device(inputs.a), on_device(inputs.b), step));
       const auto expected = diagonals(total, static_cast<std::size_t>(step));
       ASSERT_EQ(points.size(), expected.size());
       for (std::size_t tile = 0; tile < points.size(); ++tile) {
@@ -68,8 +68,8 @@ template <SetOperation operation>
 void expect_parts(const Inputs& inputs) {
   using Shape = SmallShape;
   SCOPED_TRACE(inputs.name + ", operation " + std::to_string(static_cast<int>(operation)));
-  const DeviceBuffer<int> a = upload(inputs.a);
-  const DeviceBuffer<int> b = upload(inputs.b);
+  const DeviceBuffer<int> a = on_device(inputs.a);
+  const DeviceBuffer<int> b = on_device(inputs.b);
   const DeviceBuffer<std::int64_t> partitions = find_partitions(a, b, Shape::tile_items);
   const auto tiles = static_cast<unsigned>(partitions.count() - 1);
   const DeviceBuffer<int> counts(tiles * Shape::threads);
@@ -77,8 +77,8 @@ void expect_parts(const Inputs& inputs) {
   launch({tiles, Shape::threads, sizeof(BlockSetStorage<Shape, int>)}, block_kernel<operation>,
          Keys{a.data(), nullptr, a.count()}, Keys{b.data(), nullptr, b.count()}, partitions.data(),
          out.data(), counts.data());
-  const std::vector<int> found_counts = download(counts);
-  const std::vector<int> found = download(out);
+  const std::vector<int> found_counts = on_host(counts);
+  const std::vector<int> found = on_host(out);
   const std::vector<oracle::Cut> cuts = oracle::cuts(inputs.a, inputs.b, std::less<int>{});
   const auto part = [](const std::vector<int>& keys, std::size_t begin, std::size_t end) {
     return std::vector<int>(keys.begin() + static_cast<std::ptrdiff_t>(begin),

@@ -5,10 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 
+#include "../device_vectors.cuh"
 #include "../stream.cuh"
 #include "balanced_path_sets/balanced_path_sets.cuh"
 #include "balanced_path_sets/oracle.hpp"
@@ -16,31 +15,6 @@
 #include "inputs.hpp"
 
 namespace warpath::balanced_path_sets::test {
-
-inline bool is_small() {
-  const char* size = std::getenv("WARPATH_TEST_SIZE");
-  return size != nullptr && std::string_view(size) == "small";
-}
-
-template <class T>
-DeviceBuffer<T> upload(const std::vector<T>& values) {
-  DeviceBuffer<T> buffer(static_cast<std::int64_t>(values.size()));
-  if (!values.empty()) {
-    CUDA_CHECK(cudaMemcpy(buffer.data(), values.data(), values.size() * sizeof(T),
-                          cudaMemcpyHostToDevice));
-  }
-  return buffer;
-}
-
-template <class T>
-std::vector<T> download(const DeviceBuffer<T>& buffer) {
-  std::vector<T> values(static_cast<std::size_t>(buffer.count()));
-  if (!values.empty()) {
-    CUDA_CHECK(cudaMemcpy(values.data(), buffer.data(), values.size() * sizeof(T),
-                          cudaMemcpyDeviceToHost));
-  }
-  return values;
-}
 
 /// An output that holds the worst case and not an element more, poisoned.
 template <class T>
@@ -69,14 +43,14 @@ class Sets : public testing::Test {
 
   template <SetOperation operation, bool Duplicates, class Less>
   void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, Less less) {
-    const DeviceBuffer<Key> device_a = upload(a);
-    const DeviceBuffer<Key> device_b = upload(b);
+    const DeviceBuffer<Key> device_a = on_device(a);
+    const DeviceBuffer<Key> device_b = on_device(b);
     std::vector<Value> a_values(a.size());
     std::vector<Value> b_values(b.size());
     for (std::size_t i = 0; i < a.size(); ++i) a_values[i] = static_cast<Value>(i);
     for (std::size_t i = 0; i < b.size(); ++i) b_values[i] = static_cast<Value>(a.size() + i);
-    const DeviceBuffer<Value> device_a_values = upload(a_values);
-    const DeviceBuffer<Value> device_b_values = upload(b_values);
+    const DeviceBuffer<Value> device_a_values = on_device(a_values);
+    const DeviceBuffer<Value> device_b_values = on_device(b_values);
     const auto expected = oracle::set_operation<operation>(a, a_values, b, b_values, less);
     const std::int64_t room = most_outputs<operation>(device_a.count(), device_b.count());
     const std::size_t right = expected.keys.size();
@@ -99,11 +73,11 @@ class Sets : public testing::Test {
       ASSERT_EQ(count.get(stream_), static_cast<std::int64_t>(right));
       ASSERT_EQ(pairs.get(stream_), static_cast<std::int64_t>(right));
       for (const DeviceBuffer<Key>* keys : {&out, &out_keys}) {
-        const std::vector<Key> found = download(*keys);
+        const std::vector<Key> found = on_host(*keys);
         EXPECT_TRUE(is_untouched_behind(found, right));
         EXPECT_TRUE(std::equal(expected.keys.begin(), expected.keys.end(), found.begin()));
       }
-      const std::vector<Value> found = download(out_values);
+      const std::vector<Value> found = on_host(out_values);
       EXPECT_TRUE(is_untouched_behind(found, right));
       EXPECT_TRUE(std::equal(expected.values.begin(), expected.values.end(), found.begin()));
     }

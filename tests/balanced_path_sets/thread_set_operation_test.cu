@@ -57,17 +57,17 @@ void expect_operation(const Inputs& inputs) {
   const auto expected =
       oracle::set_operation<operation>(inputs.a, a_places, inputs.b, b_places, Less{});
 
-  const DeviceBuffer<int> device_keys = upload(keys);
+  const DeviceBuffer<int> device_keys = on_device(keys);
   const DeviceBuffer<int> out(static_cast<std::int64_t>(keys.size()));
   const DeviceBuffer<int> places(out.count());
-  const DeviceBuffer<int> emitted = upload(std::vector<int>{0});
+  const DeviceBuffer<int> emitted = on_device(std::vector<int>{0});
   launch({1, 1}, operate_kernel<operation, Items, RangeCheck>, device_keys.data(), a_count, b_count,
          out.data(), places.data(), emitted.data());
   CUDA_CHECK(cudaDeviceSynchronize());
-  const auto count = static_cast<std::size_t>(download(emitted)[0]);
+  const auto count = static_cast<std::size_t>(on_host(emitted)[0]);
   ASSERT_EQ(count, expected.keys.size());
-  std::vector<int> found = download(out);
-  std::vector<int> found_places = download(places);
+  std::vector<int> found = on_host(out);
+  std::vector<int> found_places = on_host(places);
   found.resize(count);
   found_places.resize(count);
   EXPECT_EQ(found, expected.keys);
@@ -111,14 +111,14 @@ __global__ void commit_kernel(const int* keys, unsigned* commits) {
 
 // The commit bit fields of the slots of A: 1 1 2 . 3 3 3, and B: 1 . 2 2 3 3 3.
 TEST(ThreadSetOperation, CommitBitFields) {
-  const DeviceBuffer<int> keys = upload(std::vector<int>{1, 1, 2, 3, 3, 3, 1, 2, 2, 3, 3, 3});
+  const DeviceBuffer<int> keys = on_device(std::vector<int>{1, 1, 2, 3, 3, 3, 1, 2, 2, 3, 3, 3});
   const DeviceBuffer<unsigned> commits(4);
   launch({1, 1},
          commit_kernel<SetOperation::intersection, SetOperation::difference,
                        SetOperation::symmetric_difference, SetOperation::set_union>,
          keys.data(), commits.data());
   CUDA_CHECK(cudaDeviceSynchronize());
-  EXPECT_EQ(download(commits), (std::vector<unsigned>{0b1110101, 0b0000010, 0b0001010, 0b1111111}));
+  EXPECT_EQ(on_host(commits), (std::vector<unsigned>{0b1110101, 0b0000010, 0b0001010, 0b1111111}));
 }
 
 }  // namespace

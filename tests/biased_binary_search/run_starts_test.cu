@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "../device_vectors.cuh"
 #include "../stream.cuh"
 #include "biased_binary_search/biased_binary_search.cuh"
 #include "biased_binary_search/oracle.hpp"
@@ -16,16 +17,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-template <class T>
-DeviceBuffer<T> upload(const std::vector<T>& values) {
-  DeviceBuffer<T> buffer(static_cast<std::int64_t>(values.size()));
-  if (!values.empty()) {
-    CUDA_CHECK(cudaMemcpy(buffer.data(), values.data(), values.size() * sizeof(T),
-                          cudaMemcpyHostToDevice));
-  }
-  return buffer;
-}
-
 const Options all_options[] = {{Variant::plain, 0},
                                {Variant::biased, 1},
                                {Variant::biased, 2},
@@ -36,8 +27,8 @@ template <class Key, class Index, class Less = std::less<Key>>
 std::vector<Index> starts_of(const std::vector<Key>& keys, const std::vector<Index>& positions,
                              const Options& options, Less less = {}) {
   const Stream stream;
-  const DeviceBuffer<Key> device_keys = upload(keys);
-  const DeviceBuffer<Index> device_positions = upload(positions);
+  const DeviceBuffer<Key> device_keys = on_device(keys);
+  const DeviceBuffer<Index> device_positions = on_device(positions);
   const DeviceBuffer<Index> starts(device_positions.count());
   CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
   find_run_starts<Key, Index, Less>(device_keys.span(), device_positions.span(), starts.span(),

@@ -40,7 +40,7 @@ TEST(Partitions, AreThoseOfTheSerialWalk) {
     const auto scan = oracle::exclusive_scan(counts);
     const std::vector<std::int64_t> expected = walk(scan, total(counts));
     const auto diagonals = static_cast<std::int64_t>(expected.size());
-    const auto device_scan = upload(scan);
+    const auto device_scan = on_device(scan);
     const WatchedOutput<std::int64_t> by_threads(diagonals);
     const WatchedOutput<std::int64_t> by_warps(diagonals);
     const Work<std::int64_t> work{total(counts), device_scan.data(), device_scan.count()};
@@ -69,7 +69,7 @@ __global__ void block_search_kernel(Work<Offset> work, const std::int64_t* parti
 template <class Shape, class Offset>
 void expect_blocks(const std::vector<Offset>& counts) {
   const auto scan = oracle::exclusive_scan(counts);
-  const auto device_scan = upload(scan);
+  const auto device_scan = on_device(scan);
   const std::int64_t items = total(counts);
   const Work<Offset> work{items, device_scan.data(), device_scan.count()};
   const std::vector<std::int64_t> passed = walk(scan, items);
@@ -80,7 +80,7 @@ void expect_blocks(const std::vector<Offset>& counts) {
     partitions.push_back(
         passed[static_cast<std::size_t>(std::min(tile * Shape::tile_steps, steps))]);
   }
-  const auto device_partitions = upload(partitions);
+  const auto device_partitions = on_device(partitions);
   for (const bool load_preceding : {false, true}) {
     SCOPED_TRACE(load_preceding ? "with the preceding object" : "without the preceding object");
     const DeviceBuffer<TileRange> ranges(tiles);
@@ -151,13 +151,13 @@ TEST(BlockSearch, RanksPastTheRangeOf32Bits) {
   using Shape = FarShape;
   constexpr std::int64_t items = (std::int64_t{1} << 33) + 5;
   const std::vector<std::int64_t> scan = {0, 0, items - 3};
-  const auto device_scan = upload(scan);
+  const auto device_scan = on_device(scan);
   const std::int64_t steps = items + 3;
   const std::int64_t tile = (steps - 1) / Shape::tile_steps;
   std::vector<std::int64_t> partitions(1, 2);  // only the last tile is searched
   if (tile * Shape::tile_steps > items - 3 + 2) partitions[0] = 3;
   partitions.push_back(3);
-  const auto device_partitions = upload(partitions);
+  const auto device_partitions = on_device(partitions);
   const std::int64_t begin = tile * Shape::tile_steps - partitions[0];
   const DeviceBuffer<std::int64_t> found(2 * (items - begin));
 
@@ -183,7 +183,7 @@ __global__ void serial_kernel(const int* scan, int a, int a_end, int b, int b_en
 
 // Objects that begin at 0, 2, 2, 5 of 7 work items: the whole path in one thread.
 TEST(ThreadSearch, WithRangeChecks) {
-  const auto scan = upload<int>({0, 2, 2, 5});
+  const auto scan = on_device<int>({0, 2, 2, 5});
   const WatchedOutput<int> objects(7);
   launch({1, 1}, serial_kernel<11, true>, scan.data(), 0, 7, 0, 4, objects.span().data);
   EXPECT_EQ(objects.get(), (std::vector<int>{0, 0, 2, 2, 2, 3, 3}));
@@ -192,7 +192,7 @@ TEST(ThreadSearch, WithRangeChecks) {
 // A thread in the middle: from work item 1 and object 1 on, four steps. The object that begins at 5
 // is the one that makes checks needless.
 TEST(ThreadSearch, WithoutRangeChecks) {
-  const auto scan = upload<int>({0, 2, 2, 5});
+  const auto scan = on_device<int>({0, 2, 2, 5});
   const WatchedOutput<int> objects(3);
   launch({1, 1}, serial_kernel<4, false>, scan.data(), 1, 3, 1, 3, objects.span().data);
   const std::vector<int> found = objects.get();

@@ -82,7 +82,7 @@ __global__ void four_tiles_kernel(Work<int> work, std::int64_t* objects_before) 
 }
 
 TEST(Figures, FourTiles) {
-  const auto scan = upload(exclusive);
+  const auto scan = on_device(exclusive);
   const WatchedOutput<std::int64_t> out(5);
   launch({1, 5}, four_tiles_kernel, Work<int>{79, scan.data(), scan.count()}, out.span().data);
   const std::vector<std::int64_t> b = out.get();
@@ -111,8 +111,8 @@ __global__ void second_tile_kernel(Work<int> work, const std::int64_t* partition
 // Work item 21 is the first of tile 1, but object 8, which has it, was passed in tile 0: the tile
 // needs the preceding element of B.
 TEST(Figures, PrecedingElementOfB) {
-  const auto scan = upload(exclusive);
-  const auto partitions = upload<std::int64_t>({0, 9, 22});
+  const auto scan = on_device(exclusive);
+  const auto partitions = on_device<std::int64_t>({0, 9, 22});
   const WatchedOutput<std::int64_t> out(6);
   launch({1, QuarterShape::threads, sizeof(BlockSearchStorage<int, QuarterShape>)},
          second_tile_kernel, Work<int>{79, scan.data(), scan.count()}, partitions.data(),

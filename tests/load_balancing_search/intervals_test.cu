@@ -11,7 +11,7 @@ class Intervals : public testing::Test {
  protected:
   template <class Offset>
   static DeviceBuffer<Offset> scan_of(const std::vector<Offset>& counts) {
-    return upload(oracle::exclusive_scan(counts));
+    return on_device(oracle::exclusive_scan(counts));
   }
   [[nodiscard]] static std::int64_t steps() { return is_small() ? 3000 : 20'000; }
 
@@ -60,7 +60,7 @@ TEST_F(Intervals, Expand) {
     std::vector<double> values(counts.size());
     std::generate(values.begin(), values.end(), [&] { return static_cast<double>(random_()); });
     const auto scan = scan_of(counts);
-    const auto device_values = upload(values);
+    const auto device_values = on_device(values);
     const WatchedOutput<double> out(total(counts));
     interval_expand<std::int64_t, double>(total(counts), scan.span(), device_values.span(),
                                           out.span(), workspace_, nullptr);
@@ -91,9 +91,9 @@ TEST_F(Intervals, Move) {
     std::vector<unsigned> expected(items);
     oracle::interval_move(counts, gather, scatter, in, expected);
     const auto scan = scan_of(counts);
-    const auto device_gather = upload(gather);
-    const auto device_scatter = upload(scatter);
-    const auto device_in = upload(in);
+    const auto device_gather = on_device(gather);
+    const auto device_scatter = on_device(scatter);
+    const auto device_in = on_device(in);
     const WatchedOutput<unsigned> out(total(counts));
     interval_move<std::int32_t, unsigned>(total(counts), scan.span(), device_gather.span(),
                                           device_scatter.span(), device_in.span(), out.span(),
@@ -125,9 +125,9 @@ TEST_F(Intervals, RowProductsOfVeryUnevenRows) {
       expected.push_back(sum);
     }
     const auto begins = scan_of(counts);
-    const auto device_column = upload(column);
-    const auto device_value = upload(value);
-    const auto device_x = upload(x);
+    const auto device_column = on_device(column);
+    const auto device_value = on_device(value);
+    const auto device_x = on_device(x);
     const WatchedOutput<double> y(begins.count());
     row_products<double>({begins.span(), device_column.span(), device_value.span()},
                          device_x.span(), y.span(), workspace_, nullptr);

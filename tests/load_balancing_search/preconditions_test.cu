@@ -24,7 +24,7 @@ class Preconditions : public testing::Test {
   std::string search(std::int64_t items, const std::vector<std::int32_t>& scan,
                      std::int64_t room = 100, const Options& options = {}) {
     return message_of([&] {
-      const auto device_scan = upload(scan);
+      const auto device_scan = on_device(scan);
       const WatchedOutput<std::int32_t> out(room);
       load_balancing_search<std::int32_t, std::int32_t>(items, device_scan.span(), out.span(),
                                                         workspace_, nullptr, options);
@@ -73,8 +73,8 @@ TEST_F(Preconditions, Overlap) {
               HasSubstr("objects overlaps scan"));
 }
 TEST_F(Preconditions, ValuesOfOtherObjects) {
-  const auto scan = upload<std::int32_t>({0, 1});
-  const auto values = upload<float>({1, 2, 3});
+  const auto scan = on_device<std::int32_t>({0, 1});
+  const auto values = on_device<float>({1, 2, 3});
   const WatchedOutput<float> out(2);
   EXPECT_THAT(message_of([&] {
                 interval_expand<std::int32_t, float>(2, scan.span(), values.span(), out.span(),

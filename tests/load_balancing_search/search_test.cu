@@ -94,7 +94,7 @@ TYPED_TEST(Search, SharesOfEverySize) {
   const std::int64_t steps = is_small() ? 20'000 : 140'000;
   for (const Counts kind : all_counts) {
     const auto counts = make_counts<Begin>(kind, steps, random);
-    const auto scan = upload(oracle::exclusive_scan(counts));
+    const auto scan = on_device(oracle::exclusive_scan(counts));
     const auto expected = oracle::objects<Number>(counts);
     const auto items = static_cast<std::int64_t>(expected.size());
     if (items == 0) continue;

@@ -3,11 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
-#include <string_view>
 #include <vector>
 
+#include "../device_vectors.cuh"
 #include "../stream.cuh"
 #include "core/buffer.cuh"
 #include "counts.hpp"
@@ -15,22 +14,6 @@
 #include "load_balancing_search/oracle.hpp"
 
 namespace warpath::load_balancing_search::test {
-
-/// Whether the loops shall be short, since a sanitizer makes them slow.
-inline bool is_small() {
-  const char* size = std::getenv("WARPATH_TEST_SIZE");
-  return size != nullptr && std::string_view(size) == "small";
-}
-
-template <class T>
-DeviceBuffer<T> upload(const std::vector<T>& values) {
-  DeviceBuffer<T> buffer(static_cast<std::int64_t>(values.size()));
-  if (!values.empty()) {
-    CUDA_CHECK(cudaMemcpy(buffer.data(), values.data(), values.size() * sizeof(T),
-                          cudaMemcpyHostToDevice));
-  }
-  return buffer;
-}
 
 /// An output of `count` elements that begins `offset` elements behind a 256-byte boundary, poisoned
 /// and with a guard zone on each side.
@@ -87,7 +70,7 @@ void expect_objects(const Way& way, const std::vector<Offset>& counts, int out_o
                     Workspace& workspace, cudaStream_t stream) {
   const std::vector<Index> expected = oracle::objects<Index>(counts);
   const auto items = static_cast<std::int64_t>(expected.size());
-  const DeviceBuffer<Offset> scan = upload(oracle::exclusive_scan(counts));
+  const DeviceBuffer<Offset> scan = on_device(oracle::exclusive_scan(counts));
   const WatchedOutput<Index> out(items, out_offset);
   CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
   load_balancing_search<Offset, Index>(items, scan.span(), out.span(), workspace, stream,
