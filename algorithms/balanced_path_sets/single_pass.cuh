@@ -3,8 +3,8 @@
 // While a block works on a tile, the keys of its next tile are on their way to shared memory, and
 // one warp that does not work on keys, the helper, does whatever waits for global memory: it draws
 // the tile after the next and searches both its ends, publishes how many outputs the tile has, and
-// looks back for the place of the tile before. A tile is stored while the next one is worked on;
-// so a block holds three stages, and hardly ever waits for its place.
+// looks back for the place of the tile before. A tile is stored when the next one has been worked
+// on, so that its place has had that long to become known; and so a block holds three stages.
 //
 //   tile       k-1                k                      k+1              k+2
 //   its stage  place, store       work, count, compact   keys on the way  drawn, both ends searched
@@ -61,7 +61,10 @@ struct SinglePassStorage {
   static constexpr int stages = 3;
   /// Loads are of whole lines of 16 bytes: the inputs' parts keep their alignment.
   static constexpr int line_keys = 16 / static_cast<int>(sizeof(Key));
-  static constexpr int stage_keys = (Shape::tile_items + 3) / line_keys * line_keys + 4 * line_keys;
+  /// A tile has tile_items + 1 keys at most, and an extension of each input; each part begins and
+  /// ends anywhere in a line.
+  static constexpr int most_keys = Shape::tile_items + 3 + 4 * (line_keys - 1);
+  static constexpr int stage_keys = (most_keys + line_keys - 1) / line_keys * line_keys;
   struct Nothing {};
   using Picks = std::conditional_t<std::is_same_v<Value, NoValue>, Nothing,
                                    std::uint16_t[2][Shape::tile_items]>;
@@ -70,7 +73,7 @@ struct SinglePassStorage {
     SetTile tile;
   };
   alignas(16) Key keys[stages * stage_keys];
-  Picks picks;     ///< where in its stage each output of a tile was
+  Picks picks;     ///< where among `keys` each output of a tile was
   Drawn drawn[4];  ///< from the tile to be stored to the one that is drawn
   std::int64_t place;
   int warp_outputs[2][Shape::warps];

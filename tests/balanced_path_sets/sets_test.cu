@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 
+#include "../message_of.hpp"
 #include "support.cuh"
 
 namespace warpath::balanced_path_sets::test {
@@ -75,12 +76,7 @@ TEST_F(SetsOfInts, AnyOrder) {
 }
 
 std::string message(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "nothing";
+  return message_of<std::invalid_argument>(act);
 }
 
 TEST(SetsPreconditions, RoomAndOverlap) {

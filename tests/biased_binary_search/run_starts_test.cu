@@ -6,6 +6,7 @@
 #include <random>
 
 #include "../device_vectors.cuh"
+#include "../message_of.hpp"
 #include "../stream.cuh"
 #include "biased_binary_search/biased_binary_search.cuh"
 #include "biased_binary_search/oracle.hpp"
@@ -117,12 +118,7 @@ TEST(RunStartsOf, KeysThatFall) {
 }
 
 std::string message(const std::function<void()>& act) {
-  try {
-    act();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "nothing";
+  return message_of<std::invalid_argument>(act);
 }
 
 TEST(RunStartsPreconditions, SizesOverlapsAndLevels) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../device_vectors.cuh"
+#include "../message_of.hpp"
 #include "../stream.cuh"
 #include "core/buffer.cuh"
 #include "core/cuda_check.cuh"
@@ -29,17 +30,6 @@ std::vector<T> random_values(std::size_t count, std::uint64_t seed) {
     if constexpr (std::is_signed_v<T>) value /= T{1} << 15;
   }
   return values;
-}
-
-/// What `act` throws, as text; "nothing" if it does not throw.
-template <class Error, class Act>
-std::string message_of(Act act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing";
 }
 
 /// Bytes of the current device that stream-ordered allocations hold, once all its work is done.

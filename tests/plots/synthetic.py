@@ -73,6 +73,14 @@ def row(variant: str, backend: str = "cuda", **params: Any) -> dict[str, Any]:
     }
 
 
+def timed(made: dict[str, Any], median: float) -> dict[str, Any]:
+    """The row with another median, and a spread around it, if it has a time."""
+    if made["time_ms"]:
+        spread = {"min": 0.9 * median, "median": median, "p10": 0.98 * median, "p90": 1.05 * median}
+        made["time_ms"] |= spread
+    return made
+
+
 def archive(experiment: str, rows: list[dict], backend: str = "cuda", **changes: Any) -> dict:
     device = GPU if backend == "cuda" else "Emulated (Synthetic CPU)"
     return {

@@ -2,8 +2,8 @@
 
 import itertools
 
-import archive as archives
 import figure
+import figure_checks
 import pytest
 import style
 import synthetic
@@ -24,15 +24,9 @@ def row(variant, backend, **params):
     made["role"] = "peer" if variant == "thrust" else "technique"
     if variant == "thrust":
         made["runs"] = "gpu"
-    if backend == "cuda":
-        median = 0.01 + made["bytes_min"] / (SPEEDS[variant] * synthetic.COPY_GB_PER_S * 1e6)
-        made["time_ms"] |= {
-            "min": 0.9 * median,
-            "median": median,
-            "p10": 0.98 * median,
-            "p90": 1.05 * median,
-        }
-    return made
+    return synthetic.timed(
+        made, 0.01 + made["bytes_min"] / (SPEEDS[variant] * synthetic.COPY_GB_PER_S * 1e6)
+    )
 
 
 def throughput(backend):
@@ -69,25 +63,18 @@ ROWS = {"throughput": throughput, "distributions": distributions, "published": p
 
 
 def read(folder, experiment, backend="cuda"):
-    content = synthetic.archive(
-        experiment, ROWS[experiment](backend), backend, technique="balanced_path_sets"
-    )
-    return archives.load(synthetic.write(folder / "in", content))
+    rows = ROWS[experiment](backend)
+    return figure_checks.read(folder, "balanced_path_sets", experiment, rows, backend)
 
 
 @pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
 def test_every_figure_is_drawn(tmp_path, spec):
-    archive = read(tmp_path, spec.experiment)
-    drawn = [each for each in figure.draw_all(archive, tmp_path / "out") if each.spec == spec]
-    assert [each.why_not for each in drawn] == [None]
-    assert drawn[0].png.stat().st_size > 10_000
+    figure_checks.is_drawn(spec, read(tmp_path, spec.experiment), tmp_path)
 
 
 @pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
 def test_nothing_is_drawn_from_the_emulated_backend(tmp_path, spec):
-    archive = read(tmp_path, spec.experiment, "emulated")
-    with pytest.raises(archives.NothingToDraw, match="timed on a GPU"):
-        spec.draw(archive)
+    figure_checks.is_refused_without_a_gpu(spec, read(tmp_path, spec.experiment, "emulated"))
 
 
 def test_every_published_table_is_beside_ours(tmp_path):

@@ -2,6 +2,7 @@
 
 import archive as archives
 import figure
+import figure_checks
 import pytest
 import style
 import synthetic
@@ -40,25 +41,18 @@ ROWS = {"run_length": run_length, "array_size": array_size, "worked_example": wo
 
 
 def read(folder, experiment, backend="cuda"):
-    content = synthetic.archive(
-        experiment, ROWS[experiment](backend), backend, technique="biased_binary_search"
-    )
-    return archives.load(synthetic.write(folder / "in", content))
+    rows = ROWS[experiment](backend)
+    return figure_checks.read(folder, "biased_binary_search", experiment, rows, backend)
 
 
 @pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
 def test_every_figure_is_drawn(tmp_path, spec):
-    archive = read(tmp_path, spec.experiment)
-    drawn = [each for each in figure.draw_all(archive, tmp_path / "out") if each.spec == spec]
-    assert [each.why_not for each in drawn] == [None]
-    assert drawn[0].png.stat().st_size > 10_000
+    figure_checks.is_drawn(spec, read(tmp_path, spec.experiment), tmp_path)
 
 
 @pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
 def test_nothing_is_drawn_from_the_emulated_backend(tmp_path, spec):
-    archive = read(tmp_path, spec.experiment, "emulated")
-    with pytest.raises(archives.NothingToDraw, match="timed on a GPU"):
-        spec.draw(archive)
+    figure_checks.is_refused_without_a_gpu(spec, read(tmp_path, spec.experiment, "emulated"))
 
 
 def test_probes_are_those_of_the_archive(tmp_path):
