@@ -34,23 +34,51 @@ struct PathPoint {
   }
 };
 
-/// Where the run of `key` begins that ends in front of data[end]. Most runs are short, so the last
-/// element is asked first whether there is one.
-template <class Wide, class Data, class Index, class Key, class Less>
-__host__ __device__ __forceinline__ Index run_begin(Data data, Index end, const Key& key,
-                                                    int levels, Less less) {
-  using biased_binary_search::Bound;
-  if (end == 0 || less(data[end - 1], key)) return end;
-  return biased_binary_search::biased_search<Bound::lower, Wide>(data, static_cast<Index>(end - 1),
-                                                                 key, levels, less);
-}
+/// Where the run of `key` begins that ends in front of data[end], as the source finds it. Most runs
+/// are short, so the last element is asked first whether there is one. Wide: of the search's sums.
+template <class Wide = std::int64_t>
+struct BiasedRunBegin {
+  int levels;
+
+  template <class Data, class Index, class Key, class Less>
+  __host__ __device__ __forceinline__ Index operator()(Data data, Index end, const Key& key,
+                                                       Less less) const {
+    using biased_binary_search::Bound;
+    if (end == 0 || less(data[end - 1], key)) return end;
+    return biased_binary_search::biased_search<Bound::lower, Wide>(
+        data, static_cast<Index>(end - 1), key, levels, less);
+  }
+};
+
+/// The same by galloping: steps of 1, 2, 4, ... until one leads out of the run, then back through
+/// the same steps. Takes 2 log2(length) steps of few instructions, whatever lies before the run.
+struct GallopingRunBegin {
+  template <class Data, class Index, class Key, class Less>
+  __host__ __device__ __forceinline__ Index operator()(Data data, Index end, const Key& key,
+                                                       Less less) const {
+    Index step = 1;
+    while (end > 0) {
+      const Index next = end > step ? end - step : 0;
+      if (less(data[next], key)) break;
+      end = next;
+      step *= 2;
+    }
+    // The run reaches less than a step further.
+    for (step = end > 0 ? step / 2 : 0; step > 0; step /= 2) {
+      const Index next = end > step ? end - step : 0;
+      if (!less(data[next], key)) end = next;
+    }
+    return end;
+  }
+};
 
 /// The point of cross-diagonal `diagonal`, where merge path has taken a_merged elements of a.
-/// `Duplicates`, Wide and levels as for balanced_path.
-template <bool Duplicates, class Wide = std::int64_t, class A, class B, class Index, class Less>
+/// `Duplicates` and Wide as for balanced_path.
+template <bool Duplicates, class Wide = std::int64_t, class A, class B, class Index, class RunBegin,
+          class Less>
 __host__ __device__ __forceinline__ PathPoint<Index> balance(A a, Index a_merged, B b,
                                                              Index b_count, Index diagonal,
-                                                             int levels, Less less) {
+                                                             RunBegin run_begin, Less less) {
   using biased_binary_search::biased_search;
   using biased_binary_search::Bound;
   const Index b_merged = diagonal - a_merged;
@@ -60,11 +88,11 @@ __host__ __device__ __forceinline__ PathPoint<Index> balance(A a, Index a_merged
   if constexpr (!Duplicates) return {a_merged, a_merged > 0 && !less(a[a_merged - 1], key)};
 
   // The paths part where the run begins in both inputs.
-  const Index a_begin = run_begin<Wide>(a, a_merged, key, levels, less);
-  const Index b_begin = run_begin<Wide>(b, b_merged, key, levels, less);
-  const Index a_run = a_merged - a_begin;  // as far as merge path has got
+  const Index a_begin = run_begin(a, a_merged, key, less);
+  const Index a_run = a_merged - a_begin;    // as far as merge path has got
+  if (a_run == 0) return {a_merged, false};  // A has nothing of the run, before or behind
+  const Index b_begin = run_begin(b, b_merged, key, less);
   const Index run = a_run + b_merged - b_begin;
-  if (run == 0) return {a_merged, false};
 
   // From there on both advance by as much, unless A's run is too short, or B's is.
   Index b_advance = run / 2 > run - a_run ? run / 2 : run - a_run;
@@ -87,7 +115,8 @@ __host__ __device__ __forceinline__ PathPoint<Index> balanced_path(A a, Index a_
                                                                    Index b_count, Index diagonal,
                                                                    int levels, Less less) {
   const Index a_merged = merge_path(a, a_count, b, b_count, diagonal, less);
-  return balance<Duplicates, Wide>(a, a_merged, b, b_count, diagonal, levels, less);
+  return balance<Duplicates, Wide>(a, a_merged, b, b_count, diagonal, BiasedRunBegin<Wide>{levels},
+                                   less);
 }
 
 /// A PathPoint in one word, for any counts below 2^62: 2 a, and 1 if it is starred.

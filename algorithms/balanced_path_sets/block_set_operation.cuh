@@ -68,6 +68,8 @@ struct SetTile {
   [[nodiscard]] __device__ int a_loaded() const { return a_count + (is_extended ? 1 : 0); }
   [[nodiscard]] __device__ int b_loaded() const { return b_count + (is_extended ? 1 : 0); }
 
+  [[nodiscard]] __device__ bool is_mixed() const { return a_count > 0 && b_count > 0; }
+
   /// The value that belongs to the key at `index` in shared memory.
   template <class Key, class Value>
   __device__ Value value(const Input<Key, Value>& a, const Input<Key, Value>& b, int index) const {
@@ -102,23 +104,32 @@ struct Slots {
   }
 };
 
-/// Works on one thread's part of a tile, whose keys are in shared memory: its part of the whole
+/// One thread's part of a tile: between two cross-diagonals. It is the thread's part of the whole
 /// path, which a star moves by one in the tile.
-template <class Shape, SetOperation operation, bool Duplicates, class Key, class Less>
-__device__ __forceinline__ Slots<Key, Shape::items> thread_slots(const Key* keys,
-                                                                 const SetTile& tile, int thread,
-                                                                 Less less) {
-  const int count = tile.a_count + tile.b_count;
+struct ThreadPart {
+  int begin;
+  int end;
+};
+template <class Shape>
+[[nodiscard]] __device__ __forceinline__ ThreadPart thread_part(const SetTile& tile, int thread) {
   const int star = tile.is_starred ? 1 : 0;
-  const int diagonal = min(max(thread * Shape::items - star, 0), count);
-  const int end = min((thread + 1) * Shape::items - star, count);
-  const PathPoint<int> point = balanced_path<Duplicates, int>(
-      keys + tile.a_begin, tile.a_count, keys + tile.b_begin, tile.b_count, diagonal,
-      biased_binary_search::shared_levels, less);
-  const int elements = end - diagonal - (point.is_starred ? 1 : 0);
+  const int count = tile.a_count + tile.b_count;
+  return {min(max(thread * Shape::items - star, 0), count),
+          min((thread + 1) * Shape::items - star, count)};
+}
+
+/// Works on one thread's part of a tile, whose keys are in shared memory. `point`: where the part's
+/// first cross-diagonal meets the balanced path.
+template <class Shape, SetOperation operation, class Key, class Less>
+__device__ __forceinline__ Slots<Key, Shape::items> thread_slots(const Key* keys,
+                                                                 const SetTile& tile,
+                                                                 const ThreadPart& part,
+                                                                 const PathPoint<int>& point,
+                                                                 Less less) {
+  const int elements = part.end - part.begin - (point.is_starred ? 1 : 0);
   const int a = tile.a_begin + point.a;
   const int a_end = tile.a_begin + tile.a_count;
-  const int b = tile.b_begin + point.b(diagonal);
+  const int b = tile.b_begin + point.b(part.begin);
   const int b_end = tile.b_begin + tile.b_count;
   Slots<Key, Shape::items> slots;
   slots.commit = tile.is_extended
@@ -143,8 +154,12 @@ __device__ __forceinline__ Slots<Key, Shape::items> block_set_operation(
     shared.keys[tile.b_begin + i] = b.keys[tile.b0 + i];
   }
   __syncthreads();  // the keys are there
-  return thread_slots<Shape, operation, Duplicates>(static_cast<const Key*>(shared.keys), tile,
-                                                    thread, less);
+  const Key* keys = shared.keys;
+  const ThreadPart part = thread_part<Shape>(tile, thread);
+  const auto point = balanced_path<Duplicates, int>(keys + tile.a_begin, tile.a_count,
+                                                    keys + tile.b_begin, tile.b_count, part.begin,
+                                                    biased_binary_search::shared_levels, less);
+  return thread_slots<Shape, operation>(keys, tile, part, point, less);
 }
 
 /// Stores what the block's threads emit, `total` elements from out[place] on; `before` are those of

@@ -74,21 +74,23 @@ void run_two_pass(const Call<Key, Value, Less>& call, bool is_compact) {
   }
 }
 
-/// `single_pass`, with corners from so many elements on.
+/// `single_pass`.
 template <class Shape, SetOperation operation, bool Duplicates, class Key, class Value, class Less>
-void run_single_pass(const Call<Key, Value, Less>& call,
-                     std::int64_t least_with_corners = tuned_least_with_corners) {
+void run_single_pass(const Call<Key, Value, Less>& call) {
   const std::int64_t tiles = tiles_of(call, Shape::tile_items);
-  const std::int64_t elements = call.a.count + call.b.count;
-  const std::int64_t* a_of_corner = nullptr;
-  if (elements >= least_with_corners) {
-    // One behind the end, too.
-    const std::int64_t corners = elements / corner_items + 2;
-    const auto [found] = call.workspace.template take<std::int64_t>(call.stream, corners);
-    launch({static_cast<unsigned>(corners), warp_threads, 0, call.stream},
-           find_corners_kernel<Key, Less>, call.a.keys, call.a.count, call.b.keys, call.b.count,
-           corners, call.less, found);
-    a_of_corner = found;
+  const auto [ends] = call.workspace.template take<std::int64_t>(call.stream, tiles + 1);
+  // With a warp for each end, few ends are found sooner, and many later.
+  const auto find_ends = [&, ends = ends]<int EndsPerWarp>() {
+    constexpr unsigned threads = 128;
+    constexpr int ends_per_block = threads / warp_threads * EndsPerWarp;
+    launch({static_cast<unsigned>(tiles / ends_per_block + 1), threads, 0, call.stream},
+           find_tile_ends_kernel<EndsPerWarp, Duplicates, Key, Value, Less>, call.a, call.b,
+           Shape::tile_items, tiles, call.less, ends);
+  };
+  if (tiles < least_tiles_for_shared_searches) {
+    find_ends.template operator()<1>();
+  } else {
+    find_ends.template operator()<32>();
   }
   const auto kernel = single_pass_kernel<Shape, operation, Duplicates, Key, Value, Less>;
   constexpr std::size_t bytes = sizeof(SinglePassStorage<Shape, Key, Value>);
@@ -96,7 +98,7 @@ void run_single_pass(const Call<Key, Value, Less>& call,
   const std::int64_t resident = resident_blocks(kernel, Shape::block_threads, bytes);
   launch(
       {static_cast<unsigned>(std::min(tiles, resident)), Shape::block_threads, bytes, call.stream},
-      kernel, call.a, call.b, call.out, a_of_corner, look_back, call.count, call.less);
+      kernel, call.a, call.b, call.out, ends, look_back, call.count, call.less);
 }
 
 template <SetOperation operation, bool Duplicates, class Key, class Value, class Less>
@@ -107,6 +109,7 @@ void run(const Call<Key, Value, Less>& call, const Options& options) {
     case Variant::compact:
       return run_two_pass<operation, Duplicates>(call, /*is_compact=*/true);
     case Variant::single_pass:
+      if (!is_hopper()) return run_two_pass<operation, Duplicates>(call, /*is_compact=*/false);
       return run_single_pass<SinglePassTuning<Key, Value>, operation, Duplicates>(call);
   }
 }

@@ -1,66 +1,109 @@
-// `single_pass`: every key is read once and every output written once, by one persistent kernel.
+// `single_pass`: every key is read once and every output written once. A kernel before finds the
+// ends of the tiles; one persistent kernel does the rest.
 //
-// While a block works on a tile, the keys of its next tile are on their way to shared memory, and
-// one warp that does not work on keys, the helper, does whatever waits for global memory: it draws
-// the tile after the next and searches both its ends, publishes how many outputs the tile has, and
+// While a block's workers are at a tile, the keys of its next tile are on their way to shared
+// memory. One more warp, the helper, does whatever waits for global memory: it draws the tile after
+// the next, starts bulk copies of the next one's keys, publishes how many outputs the tile has, and
 // looks back for the place of the tile before. A tile is stored when the next one has been worked
 // on, so that its place has had that long to become known; and so a block holds three stages.
 //
 //   tile       k-1                k                      k+1              k+2
-//   its stage  place, store       work, count, compact   keys on the way  drawn, both ends searched
+//   its stage  place, store       work, count, compact   keys on the way  drawn
 //
-// The searches are over both inputs. Where these are large, the probes of every tile would cost a
-// good part of the tile itself; so a kernel before finds the corners, the points of merge path
-// every corner_items elements, and a tile's searches stay between two of them, among keys that are
-// wanted anyway.
+// There is one block barrier for each tile, behind its work and the search for the last one's
+// place. Besides, workers wait until the tile's keys are loaded, and the helper until they have
+// stored the tile whose stage the next one takes.
 #pragma once
-
-#include <cuda_pipeline.h>
 
 #include <cstdint>
 #include <type_traits>
 
 #include "balanced_path_sets/block_set_operation.cuh"
 #include "balanced_path_sets/tuning.hpp"
+#include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "core/look_back.cuh"
+#include "core/merge_path.cuh"
 #include "core/partition_point.cuh"
 
 namespace warpath::balanced_path_sets {
 
-inline constexpr std::int64_t corner_items = std::int64_t{1} << 18;
+/// Where merge path can meet a cross-diagonal: it has taken `low` to `high` elements of a.
+struct MergeRange {
+  std::int64_t low;
+  std::int64_t high;
+};
 
-/// Merge path's point on a cross-diagonal, by Lanes lanes for each: of the first `diagonal`
-/// elements, how many come from a, if that is known to be in [low, high]. One full warp.
-template <int Lanes, class Key, class Less>
-__device__ __forceinline__ std::int64_t warp_merge_path(const Key* a, const Key* b,
-                                                        std::int64_t diagonal, std::int64_t low,
-                                                        std::int64_t high, Less less) {
-  return low + warp_partition_point<Lanes>(high - low, [&](std::int64_t i) {
-           return !less(b[diagonal - 1 - low - i], a[low + i]);
-         });
-}
+/// The first `count` elements of merge path, of which a_count come from a.
+struct MergePoint {
+  std::int64_t count;
+  std::int64_t a_count;
 
-/// The points of merge path on every corner_items-th cross-diagonal: `corners` of them, from the
-/// first on. A warp each.
-template <class Key, class Less>
-__global__ void find_corners_kernel(const Key* a, std::int64_t a_count, const Key* b,
-                                    std::int64_t b_count, std::int64_t corners, Less less,
-                                    std::int64_t* a_of_corner) {
-  const std::int64_t corner = static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / warp_threads) +
-                              static_cast<std::int64_t>(warp_index());
-  if (corner >= corners) return;
-  const std::int64_t diagonal = min(corner * corner_items, a_count + b_count);
-  const std::int64_t point = warp_merge_path<warp_threads>(
-      a, b, diagonal, max(std::int64_t{0}, diagonal - b_count), min(diagonal, a_count), less);
-  if (lane_index() == 0) a_of_corner[corner] = point;
+  /// Between two points of the path.
+  [[nodiscard]] __device__ static MergeRange range(const MergePoint& from, const MergePoint& to,
+                                                   std::int64_t diagonal) {
+    return {max(from.a_count, diagonal - (to.count - to.a_count)),
+            min(to.a_count, diagonal - (from.count - from.a_count))};
+  }
+};
+
+/// What find_set_partitions_kernel finds, in a fraction of its time. A warp finds EndsPerWarp ends.
+/// If that is 1, all lanes search for it. If that is 32, halves of the warp search for the first
+/// and for the last, and then each lane between those two, from where the straight line between
+/// them has its end: if the inputs are mixed evenly, it lies close.
+template <int EndsPerWarp, bool Duplicates, class Key, class Value, class Less>
+__global__ void find_tile_ends_kernel(Input<Key, Value> a, Input<Key, Value> b,
+                                      std::int64_t tile_items, std::int64_t tiles, Less less,
+                                      std::int64_t* ends) {
+  static_assert(EndsPerWarp == 1 || EndsPerWarp == warp_threads);
+  const std::int64_t first =
+      EndsPerWarp *
+      (static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / warp_threads) + warp_index());
+  if (first > tiles) return;
+  const std::int64_t all = a.count + b.count;
+  const auto diagonal_of = [&](std::int64_t end) { return min(end * tile_items, all); };
+  const auto is_taken = [&](std::int64_t diagonal, std::int64_t i) {
+    return !less(b.keys[diagonal - 1 - i], a.keys[i]);
+  };
+  const auto warp_merge_path = [&]<int Lanes>(std::int64_t diagonal) {
+    const MergeRange range = MergePoint::range({0, 0}, {all, a.count}, diagonal);
+    return range.low + warp_partition_point<Lanes>(range.high - range.low, [&](std::int64_t i) {
+             return is_taken(diagonal, range.low + i);
+           });
+  };
+  const std::int64_t end = first + (EndsPerWarp == 1 ? 0 : lane_index());
+  const std::int64_t diagonal = diagonal_of(end);
+  std::int64_t a_merged = 0;
+  if constexpr (EndsPerWarp == 1) {
+    a_merged = warp_merge_path.template operator()<warp_threads>(diagonal);
+  } else {
+    constexpr int half = warp_threads / 2;
+    MergePoint outer{diagonal_of(first + (lane_index() < half ? 0 : warp_threads - 1)), 0};
+    outer.a_count = warp_merge_path.template operator()<half>(outer.count);
+    const MergePoint from{diagonal_of(first), __shfl_sync(full_warp, outer.a_count, 0)};
+    const MergePoint to{diagonal_of(first + warp_threads - 1),
+                        __shfl_sync(full_warp, outer.a_count, half)};
+    const MergeRange range = MergePoint::range(from, to, diagonal);
+    const auto share = static_cast<float>(diagonal - from.count) /
+                       static_cast<float>(max(to.count - from.count, std::int64_t{1}));
+    const auto line = from.a_count + static_cast<std::int64_t>(
+                                         share * static_cast<float>(to.a_count - from.a_count));
+    const std::int64_t guess = min(max(line, range.low), range.high);
+    a_merged = range.low + partition_point_near(
+                               guess - range.low, range.high - range.low, std::int64_t{128},
+                               [&](std::int64_t i) { return is_taken(diagonal, range.low + i); });
+  }
+  const auto point =
+      balance<Duplicates>(a.keys, a_merged, b.keys, b.count, diagonal,
+                          BiasedRunBegin<>{biased_binary_search::global_levels}, less);
+  if ((EndsPerWarp > 1 || lane_index() == 0) && end <= tiles) ends[end] = packed(point);
 }
 
 template <class Shape, class Key, class Value>
 struct SinglePassStorage {
   static constexpr int stages = 3;
-  /// Loads are of whole lines of 16 bytes: the inputs' parts keep their alignment.
-  static constexpr int line_keys = 16 / static_cast<int>(sizeof(Key));
+  /// Bulk copies are of whole lines: the inputs' parts keep their alignment.
+  static constexpr int line_keys = hopper::bulk_bytes / static_cast<int>(sizeof(Key));
   /// A tile has tile_items + 1 keys at most, and an extension of each input; each part begins and
   /// ends anywhere in a line.
   static constexpr int most_keys = Shape::tile_items + 3 + 4 * (line_keys - 1);
@@ -74,86 +117,103 @@ struct SinglePassStorage {
   };
   alignas(16) Key keys[stages * stage_keys];
   Picks picks;     ///< where among `keys` each output of a tile was
-  Drawn drawn[4];  ///< from the tile to be stored to the one that is drawn
+  Drawn drawn[8];  ///< of which five are in use, from the oldest to be stored to the newest
   std::int64_t place;
   int warp_outputs[2][Shape::warps];
+  hopper::TransactionBarrier loaded[stages];
+  hopper::TransactionBarrier stored;
 };
 
-/// One block's work. All its threads do every step together.
+/// One block's work.
 template <class Shape, SetOperation operation, bool Duplicates, class Key, class Value, class Less>
 class SinglePass {
  public:
   using Storage = SinglePassStorage<Shape, Key, Value>;
   using Drawn = typename Storage::Drawn;
 
-  /// a_of_corner: the corners, or null if tiles search the whole inputs.
   __device__ SinglePass(const Input<Key, Value>& a, const Input<Key, Value>& b,
-                        const Output<Key, Value>& out, const std::int64_t* a_of_corner,
+                        const Output<Key, Value>& out, const std::int64_t* ends,
                         const LookBack& look_back, Less less)
       : shared_(dynamic_shared<Storage>()),
         a_(a),
         b_(b),
         out_(out),
-        a_of_corner_(a_of_corner),
+        ends_(ends),
         look_back_(look_back),
         less_(less) {}
 
-  __device__ __forceinline__ void run(std::int64_t* count) {
-    Outputs last{};
-    // In the first two rounds there is nothing to work on yet.
-    for (int k = -2;; ++k) {
-      __pipeline_wait_prior(0);
-      __syncthreads();  // tile k's keys are there, tile k + 1 is known, the next stage is stored
-      const TileTicket ticket = k < 0 ? TileTicket{} : drawn(k).ticket;
-      const bool is_tile = ticket.tile >= 0;
-      if (k >= -1) load(k + 1);
+  /// All threads of the block, before any role.
+  __device__ void init() {
+    if (threadIdx.x == 0) {
+      for (auto& loaded : shared_.loaded) hopper::init(loaded, 1);
+      hopper::init(shared_.stored, Shape::warps);
+    }
+    __syncthreads();  // the barriers are there
+  }
 
+  /// The warps that work on keys.
+  __device__ __forceinline__ void work() {
+    hopper::block_barrier();  // tile 0 is drawn
+    Outputs last{};
+    for (int k = 0;; ++k) {
+      const bool is_tile = drawn(k).ticket.tile >= 0;
+      const bool is_mixed = is_tile && drawn(k).tile.is_mixed();
       Slots<Key, Shape::items> slots;
       slots.commit = 0;
-      const bool is_mixed = is_tile && drawn(k).tile.a_count > 0 && drawn(k).tile.b_count > 0;
-      if (is_helper()) {
-        draw(k + 2);
-      } else if (is_mixed) {
-        slots = thread_slots<Shape, operation, Duplicates>(static_cast<const Key*>(shared_.keys),
-                                                           drawn(k).tile, thread(), less_);
-      }
+      if (is_tile) hopper::wait(shared_.loaded[k % Storage::stages], k / Storage::stages % 2);
+      if (is_mixed) slots = mixed_slots(drawn(k).tile);
       const int through = warp_inclusive_sum(slots.count());
-      if (!is_helper() && lane_index() == warp_threads - 1) {
-        shared_.warp_outputs[k & 1][warp_index()] = through;
-      }
-      __syncthreads();  // the warps' counts are there, and no thread needs the keys any more
-      int before = through - slots.count();
+      if (lane_index() == warp_threads - 1) shared_.warp_outputs[k % 2][warp_index()] = through;
+      // No thread needs the keys any more, and the warps' counts are there; so is the next tile's
+      // ticket. The last tile has a place, and its outputs lie side by side.
+      hopper::block_barrier();
+      Batch batch;
+      if (takes_early && k > 0) take(k - 1, last, thread(), batch);
       Outputs outputs{};
       if (is_mixed) {
-        outputs.first = stage_begin(k);
-#pragma unroll
-        for (int warp = 0; warp < Shape::warps; ++warp) {
-          if (warp < warp_index()) before += shared_.warp_outputs[k & 1][warp];
-          outputs.count += shared_.warp_outputs[k & 1][warp];
-        }
+        outputs = {stage_begin(k), warps_outputs(k, Shape::warps), false};
+        const int before = warps_outputs(k, warp_index()) + through - slots.count();
+        slots.compact(slots.results, shared_.keys + outputs.first + before);
+        if constexpr (has_values) slots.compact(slots.indices, shared_.picks[k % 2] + before);
       } else if (is_tile) {
         outputs = of_one_input(drawn(k).tile);
       }
-
-      if (is_helper()) {
-        if (is_tile) {
-          if (lane_index() == 0) look_back_.publish(ticket, static_cast<unsigned>(outputs.count));
-          look_back_.clear(ticket);
-        }
-        if (k > 0) find_place(k - 1, last.count, count);
-      } else if (is_mixed) {
-        slots.compact(slots.results, shared_.keys + stage_begin(k) + before);
-        if constexpr (has_values) slots.compact(slots.indices, shared_.picks[k % 2] + before);
+      if (k > 0) {
+        if (!takes_early) take(k - 1, last, thread(), batch);
+        store(k - 1, last, batch);
       }
-      __syncthreads();  // tile k - 1 has its place, tile k's outputs lie side by side
-      if (k > 0) store(k - 1, last);
-      if (k >= 0 && !is_tile) return;
+      if (!is_tile) return;
       last = outputs;
+    }
+  }
+
+  /// The warp that helps.
+  __device__ __forceinline__ void help(std::int64_t* count) {
+    draw(0);
+    load(0);
+    draw(1);
+    hopper::block_barrier();  // tile 0 is drawn
+    int last = 0;
+    for (int k = 0;; ++k) {
+      draw(k + 2);
+      // Tile k + 1 takes the stage of tile k - 2.
+      if (k >= 2) hopper::wait(shared_.stored, (k - 2) % 2);
+      load(k + 1);
+      if (k > 0) find_place(k - 1, last, count);
+      hopper::block_barrier();  // that of the workers, behind their counts
+      const TileTicket ticket = drawn(k).ticket;
+      if (ticket.tile < 0) return;
+      const SetTile tile = drawn(k).tile;
+      last = tile.is_mixed() ? warps_outputs(k, Shape::warps) : of_one_input(tile).count;
+      if (lane_index() == 0) look_back_.publish(ticket, static_cast<unsigned>(last));
+      look_back_.clear(ticket);
     }
   }
 
  private:
   static constexpr bool has_values = !std::is_same_v<Value, NoValue>;
+  /// Where most values are wanted, they are asked for as early as can be.
+  static constexpr bool takes_early = has_values && takes_from_b(operation);
   /// What a tile leaves in its stage to be stored: `count` keys from `first` on.
   struct Outputs {
     int first;
@@ -161,88 +221,79 @@ class SinglePass {
     bool is_part;  ///< as they were loaded, and not picked
   };
 
-  __device__ static int thread() {
-    return static_cast<int>(threadIdx.x);
-  }
-  __device__ static bool is_helper() {
-    return warp_index() == Shape::warps;
-  }
-  /// Where the stage of the k-th tile begins, for k of 0 or more.
-  __device__ static int stage_begin(int k) {
-    return k % Storage::stages * Storage::stage_keys;
-  }
-  __device__ Drawn& drawn(int k) const {
-    return shared_.drawn[k % 4];
-  }
+  __device__ static int thread() { return static_cast<int>(threadIdx.x); }
+  /// Where the stage of the k-th tile begins.
+  __device__ static int stage_begin(int k) { return k % Storage::stages * Storage::stage_keys; }
+  __device__ Drawn& drawn(int k) const { return shared_.drawn[k % 8]; }
 
-  /// The helper draws the block's k-th tile, and finds out where it begins and ends.
+  /// The helper draws the block's k-th tile.
   __device__ void draw(int k) {
     TileTicket ticket;
     if (is_more_) ticket = look_back_.draw();
     is_more_ = ticket.tile >= 0;
     SetTile tile;
-    if (is_more_) tile = find_tile(ticket.tile, stage_begin(k));
-    if (lane_index() == 0) drawn(k) = {ticket, tile};
-  }
-
-  /// Half of the warp searches the tile's begin, the other half its end.
-  __device__ SetTile find_tile(std::int64_t number, int stage) const {
-    constexpr int half = warp_threads / 2;
-    const std::int64_t begin = number * Shape::tile_items;
-    const std::int64_t end = min(begin + Shape::tile_items, a_.count + b_.count);
-    const std::int64_t diagonal = lane_index() < half ? begin : end;
-    std::int64_t low = max(std::int64_t{0}, diagonal - b_.count);
-    std::int64_t high = min(diagonal, a_.count);
-    if (a_of_corner_ != nullptr) {
-      const std::int64_t corner = diagonal / corner_items;
-      const std::int64_t a_corner = a_of_corner_[corner];
-      const std::int64_t a_next = a_of_corner_[corner + 1];
-      low = max(low, max(a_corner, diagonal - ((corner + 1) * corner_items - a_next)));
-      high = min(high, min(a_next, diagonal - (corner * corner_items - a_corner)));
+    if (is_more_) {
+      tile = partitioned_tile(ticket.tile, Shape::tile_items, a_.count, b_.count, ends_);
+      tile.a_begin = stage_begin(k) + place_in_line(a_.keys + tile.a0);
+      const int a_end = tile.a_begin + tile.a_loaded();
+      tile.b_begin = (a_end + Storage::line_keys - 1) / Storage::line_keys * Storage::line_keys +
+                     place_in_line(b_.keys + tile.b0);
     }
-    const std::int64_t a_merged =
-        warp_merge_path<half>(a_.keys, b_.keys, diagonal, low, high, less_);
-    const std::int64_t point =
-        packed(balance<Duplicates>(a_.keys, a_merged, b_.keys, b_.count, diagonal,
-                                   biased_binary_search::global_levels, less_));
-    SetTile tile(unpacked(__shfl_sync(full_warp, point, 0)), begin,
-                 unpacked(__shfl_sync(full_warp, point, half)), end, a_.count, b_.count);
-    tile.a_begin = stage + place_in_line(a_.keys + tile.a0);
-    const int a_end = tile.a_begin + tile.a_loaded();
-    tile.b_begin = (a_end + Storage::line_keys - 1) / Storage::line_keys * Storage::line_keys +
-                   place_in_line(b_.keys + tile.b0);
-    return tile;
+    if (lane_index() == 0) drawn(k) = {ticket, tile};
+    __syncwarp();
   }
   __device__ static int place_in_line(const Key* keys) {
     return static_cast<int>(reinterpret_cast<std::uintptr_t>(keys) / sizeof(Key) %
                             Storage::line_keys);
   }
 
-  /// Starts the loads of the k-th tile's keys.
+  /// The helper starts the loads of the k-th tile's keys, if there is such a tile.
   __device__ void load(int k) {
+    auto& loaded = shared_.loaded[k % Storage::stages];
+    unsigned bytes = 0;
     if (drawn(k).ticket.tile >= 0) {
       const SetTile tile = drawn(k).tile;
-      load(shared_.keys + tile.a_begin, a_, tile.a0, tile.a_loaded());
-      load(shared_.keys + tile.b_begin, b_, tile.b0, tile.b_loaded());
+      bytes = load(shared_.keys + tile.a_begin, a_, tile.a0, tile.a_loaded(), loaded) +
+              load(shared_.keys + tile.b_begin, b_, tile.b0, tile.b_loaded(), loaded);
     }
-    __pipeline_commit();
+    __syncwarp();  // what lanes have copied is there
+    if (lane_index() == 0) hopper::arrive_expect(loaded, bytes);
   }
-  /// Loads every line in which one of `count` keys lies, but nothing outside the input.
-  __device__ static void load(Key* to, const Input<Key, Value>& input, std::int64_t first,
-                              int count) {
+  /// Loads `count` keys, and what lies beside them in their lines. A line that is not wholly inside
+  /// the input is copied by lanes. Returns how many bytes will arrive.
+  __device__ static unsigned load(Key* to, const Input<Key, Value>& input, std::int64_t first,
+                                  int count, hopper::TransactionBarrier& loaded) {
+    if (count == 0) return 0;
     constexpr int line_keys = Storage::line_keys;
     const Key* from = input.keys + first;
-    const int begin = -place_in_line(from);
-    const int end = begin + (count - begin + line_keys - 1) / line_keys * line_keys;
-    if (first + begin >= 0 && first + end <= input.count) {
-      for (int i = begin + thread() * line_keys; i < end; i += Shape::block_threads * line_keys) {
-        __pipeline_memcpy_async(to + i, from + i, 16);
-      }
-    } else {
-      for (int i = thread(); i < count; i += Shape::block_threads) {
-        __pipeline_memcpy_async(to + i, from + i, sizeof(Key));
-      }
-    }
+    int begin = -place_in_line(from);
+    int end = begin + (count - begin + line_keys - 1) / line_keys * line_keys;
+    if (first + begin < 0) begin += line_keys;
+    if (first + end > input.count) end = max(end - line_keys, begin);
+    const int lane = lane_index();
+    if (lane < min(begin, count)) to[lane] = from[lane];
+    if (end + lane < count) to[end + lane] = from[end + lane];
+    const auto bytes = static_cast<unsigned>((end - begin) * static_cast<int>(sizeof(Key)));
+    if (lane == 0 && bytes > 0) hopper::bulk_load(to + begin, from + begin, bytes, loaded);
+    return bytes;
+  }
+
+  /// What a thread finds in a tile to which both inputs give something.
+  __device__ __forceinline__ Slots<Key, Shape::items> mixed_slots(const SetTile& tile) const {
+    const Key* keys = shared_.keys;
+    const Key* a = keys + tile.a_begin;
+    const Key* b = keys + tile.b_begin;
+    const ThreadPart part = thread_part<Shape>(tile, thread());
+    const int a_merged = bounded_merge_path<Shape::tile_items + 1>(a, tile.a_count, b, tile.b_count,
+                                                                   part.begin, less_);
+    const auto point = balance<Duplicates, int>(a, a_merged, b, tile.b_count, part.begin,
+                                                GallopingRunBegin{}, less_);
+    return thread_slots<Shape, operation>(keys, tile, part, point, less_);
+  }
+
+  /// How many outputs of the k-th tile the first `warps` warps have. One full warp.
+  __device__ int warps_outputs(int k, int warps) const {
+    return warp_sum(lane_index() < warps ? shared_.warp_outputs[k % 2][lane_index()] : 0);
   }
 
   /// Of a tile in which one input has nothing: all that the other has, or nothing.
@@ -264,42 +315,79 @@ class SinglePass {
     }
   }
 
-  __device__ void store(int k, const Outputs& outputs) const {
-    const Key* keys = shared_.keys + outputs.first;
-    const std::int64_t place = shared_.place;
-    for (int i = thread(); i < outputs.count; i += Shape::block_threads) {
-      out_.keys[place + i] = keys[i];
-    }
-    if constexpr (has_values) {
-      const SetTile tile = drawn(k).tile;
-#pragma unroll 4
-      for (int i = thread(); i < outputs.count; i += Shape::block_threads) {
-        const int index = outputs.is_part ? outputs.first + i : shared_.picks[k % 2][i];
-        out_.values[place + i] = tile.value(a_, b_, index);
+  /// Some of a thread's outputs of a tile, of which each thread has every so many.
+  struct Batch {
+    static constexpr int size = Shape::batch;
+    static constexpr int tile_step = size * Shape::threads;
+    Key keys[size] = {};
+    Value values[size] = {};
+
+    template <class Act>
+    __device__ __forceinline__ static void for_each(int first, int count, Act act) {
+#pragma unroll
+      for (int j = 0; j < size; ++j) {
+        const int i = first + j * Shape::threads;
+        if (i < count) act(j, i);
       }
     }
+  };
+  /// Takes outputs of the k-th tile from number `first` on.
+  __device__ __forceinline__ void take(int k, const Outputs& outputs, int first,
+                                       Batch& batch) const {
+    Batch::for_each(first, outputs.count,
+                    [&](int j, int i) { batch.keys[j] = shared_.keys[outputs.first + i]; });
+    if constexpr (has_values) {
+      const SetTile tile = drawn(k).tile;
+      Batch::for_each(first, outputs.count, [&](int j, int i) {
+        const int pick = outputs.is_part ? outputs.first + i : shared_.picks[k % 2][i];
+        batch.values[j] = tile.value(a_, b_, pick);
+      });
+    }
+  }
+  /// Stores the k-th tile's outputs, of which the first are taken. Its stage is free then.
+  __device__ __forceinline__ void store(int k, const Outputs& outputs, Batch& batch) const {
+    const std::int64_t place = shared_.place;
+    for (int first = thread(); first < outputs.count;) {
+      Batch::for_each(first, outputs.count,
+                      [&](int j, int i) { out_.keys[place + i] = batch.keys[j]; });
+      if constexpr (has_values) {
+        Batch::for_each(first, outputs.count,
+                        [&](int j, int i) { out_.values[place + i] = batch.values[j]; });
+      }
+      first += Batch::tile_step;
+      take(k, outputs, first, batch);
+    }
+    hopper::fence_for_bulk();
+    __syncwarp();
+    if (lane_index() == 0) hopper::arrive(shared_.stored);
   }
 
   Storage& shared_;
   const Input<Key, Value>& a_;
   const Input<Key, Value>& b_;
   const Output<Key, Value>& out_;
-  const std::int64_t* a_of_corner_;
+  const std::int64_t* ends_;
   const LookBack& look_back_;
   Less less_;
   bool is_more_ = true;  // in the helper: tiles to draw
 };
 
 /// Any grid; Shape::block_threads threads and sizeof(SinglePassStorage) bytes of shared memory a
-/// block; look_back is for as many tiles as there are. *count becomes the number of outputs.
+/// block; `ends` are what find_tile_ends_kernel has found; look_back is for as many tiles as there
+/// are. *count becomes the number of outputs.
 template <class Shape, SetOperation operation, bool Duplicates, class Key, class Value, class Less>
 __global__ void __launch_bounds__(Shape::block_threads, Shape::blocks)
     single_pass_kernel(Input<Key, Value> a, Input<Key, Value> b, Output<Key, Value> out,
-                       const std::int64_t* a_of_corner, LookBack look_back, std::int64_t* count,
+                       const std::int64_t* ends, LookBack look_back, std::int64_t* count,
                        Less less) {
-  SinglePass<Shape, operation, Duplicates, Key, Value, Less>(a, b, out, a_of_corner, look_back,
-                                                             less)
-      .run(count);
+  SinglePass<Shape, operation, Duplicates, Key, Value, Less> single_pass(a, b, out, ends, look_back,
+                                                                         less);
+  single_pass.init();
+  if (warp_index() < Shape::warps) {
+    single_pass.work();
+  } else {
+    single_pass.help(count);
+  }
 }
 
 }  // namespace warpath::balanced_path_sets

@@ -47,15 +47,26 @@ __device__ __forceinline__ unsigned thread_set_operation(const Key* keys, int a,
   b *= size;
   b_end *= size;
   const int end = a + b + count * size;
+  // Whether a key is loaded only when an input goes on. Of 8-byte keys this saves bank conflicts
+  // that cost more than its instructions.
+  constexpr bool is_sparing = !RangeCheck && sizeof(Key) == 8;
   unsigned commit = 0;
+  Key a_key = Key{};
+  Key b_key = Key{};
+  if constexpr (is_sparing) {
+    a_key = at(a);
+    b_key = at(b);
+  }
 #pragma unroll
   for (int i = 0; i < Items; ++i) {
     const bool is_slot = (!RangeCheck && i < least_slots) || a + b < end;
     if (RangeCheck && !is_slot) continue;
     const bool has_a = !RangeCheck || a < a_end;
     const bool has_b = !RangeCheck || b < b_end;
-    const Key a_key = at(has_a ? a : b);
-    const Key b_key = at(has_b ? b : a);
+    if constexpr (!is_sparing) {
+      a_key = at(has_a ? a : b);
+      b_key = at(has_b ? b : a);
+    }
     const bool only_a = !has_b || (has_a && less(a_key, b_key));
     const bool only_b = !has_a || (has_b && less(b_key, a_key));
 
@@ -67,8 +78,14 @@ __device__ __forceinline__ unsigned thread_set_operation(const Key* keys, int a,
                             : operation == SetOperation::difference ? only_a
                                                                     : only_a || only_b;
     if (is_slot && is_emitted) commit |= 1u << i;
-    if (is_slot && !only_b) a += size;
-    if (is_slot && !only_a) b += size;
+    const bool is_a_taken = is_slot && !only_b;
+    const bool is_b_taken = is_slot && !only_a;
+    if (is_a_taken) a += size;
+    if (is_b_taken) b += size;
+    if (is_sparing && i + 1 < Items) {
+      if (is_a_taken) a_key = at(a);
+      if (is_b_taken) b_key = at(b);
+    }
   }
   return commit;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 namespace warpath::balanced_path_sets {
 
@@ -21,25 +22,29 @@ struct SetShape {
 /// The source's variants.
 using SetTuning = SetShape<128, 11>;
 
-/// `single_pass`: one warp more, and as many blocks a multiprocessor as three stages leave room
-/// for.
-template <int Threads, int Items, int Blocks>
+/// `single_pass`: one warp more, as many blocks a multiprocessor as three stages leave room for,
+/// and how many of a tile's outputs a thread loads before it stores them. Larger batches wait less,
+/// but they thrash what shared memory leaves of the L1 cache.
+template <int Threads, int Items, int Blocks, int Batch>
 struct SinglePassShape : SetShape<Threads, Items> {
   static constexpr int block_threads = Threads + 32;
   static constexpr int blocks = Blocks;
+  static constexpr int batch = Batch;
 };
 template <class Key, class Value>
 struct SinglePassTuningOf {
-  using Shape = SinglePassShape<256, sizeof(Key) == 4 ? 15 : 9, 3>;
+  using Shape = std::conditional_t<sizeof(Key) == 4, SinglePassShape<256, 15, 3, 4>,
+                                   SinglePassShape<256, 13, 2, 5>>;
 };
 template <class Key>
 struct SinglePassTuningOf<Key, NoValue> {
-  using Shape = SinglePassShape<256, sizeof(Key) == 4 ? 23 : 11, 3>;
+  using Shape = std::conditional_t<sizeof(Key) == 4, SinglePassShape<256, 23, 3, 6>,
+                                   SinglePassShape<256, 17, 2, 5>>;
 };
 template <class Key, class Value>
 using SinglePassTuning = typename SinglePassTuningOf<Key, Value>::Shape;
 
-/// Elements of both inputs from which a kernel before `single_pass` pays that limits its searches.
-inline constexpr std::int64_t tuned_least_with_corners = std::int64_t{1} << 22;
+/// So many tiles keep a GPU's warps busy with the search for their ends.
+inline constexpr std::int64_t least_tiles_for_shared_searches = 4096;
 
 }  // namespace warpath::balanced_path_sets

@@ -8,7 +8,9 @@ enum class SetOperation { intersection, set_union, difference, symmetric_differe
 enum class Variant {
   count_scan_stream,  ///< the source: count the outputs, scan the counts, do it again and store
   compact,            ///< the source: store into a temporary array, scan the counts, close the gaps
-  single_pass         ///< once: the place of a tile's outputs comes from decoupled look-back
+  /// once: the place of a tile's outputs comes from decoupled look-back. Devices before compute
+  /// capability 9.0 have no bulk copies: there, count_scan_stream takes its place.
+  single_pass
 };
 
 struct Options {

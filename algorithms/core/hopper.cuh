@@ -86,6 +86,16 @@ __device__ __forceinline__ void wait(TransactionBarrier& barrier, unsigned parit
 #endif
 }
 
+/// __syncthreads() for warps in different roles, each of which comes to it at its own place of the
+/// program.
+__device__ __forceinline__ void block_barrier() {
+#ifdef SIMT_EMULATION
+  __syncthreads();
+#else
+  WARPATH_PTX("barrier.cta.sync.aligned 0;" ::: "memory");
+#endif
+}
+
 /// Starts a copy of global memory into shared memory, which completes on `barrier`.
 __device__ __forceinline__ void bulk_load(void* shared, const void* global, unsigned bytes,
                                           TransactionBarrier& barrier) {

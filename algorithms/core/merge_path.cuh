@@ -9,6 +9,8 @@
 
 #include <cuda_runtime.h>
 
+#include <bit>
+
 namespace warpath {
 
 /// The natural numbers from 0 on, as a sorted sequence to merge with.
@@ -36,6 +38,34 @@ __host__ __device__ __forceinline__ Index merge_path(A a, Index a_count, B b, In
     }
   }
   return low;
+}
+
+/// The same where a has `Most` elements at most, for many searches in shared memory: the steps are
+/// constants, and so half of the instructions. They are not powers of two, by which the threads of
+/// a warp would all probe the same banks.
+template <int Most, class Key, class Less>
+__host__ __device__ __forceinline__ int bounded_merge_path(const Key* a, int a_count, const Key* b,
+                                                           int b_count, int diagonal, Less less) {
+  const int low = diagonal > b_count ? diagonal - b_count : 0;
+  int left = (diagonal < a_count ? diagonal : a_count) - low;  // the answer lies so far on at most
+  // In bytes, so that a place is an address but for a constant.
+  constexpr int size = sizeof(Key);
+  const auto at = [](const Key* keys, int place) {
+    return *reinterpret_cast<const Key*>(reinterpret_cast<const char*>(keys) + place);
+  };
+  int a_place = low * size;
+  int b_place = (diagonal - low) * size;
+  constexpr int steps = std::bit_width(static_cast<unsigned>(Most));
+#pragma unroll
+  for (int i = 1; i <= steps; ++i) {
+    const int step = (Most >> i) + 1;
+    if (step <= left && !less(at(b, b_place - step * size), at(a, a_place + (step - 1) * size))) {
+      a_place += step * size;
+      b_place -= step * size;
+      left -= step;
+    }
+  }
+  return a_place / size;
 }
 
 }  // namespace warpath

@@ -1,4 +1,4 @@
-// A binary search by many for somebody who waits.
+// Binary searches for somebody who waits: by many lanes, or from a guess.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,6 +28,36 @@ __device__ __forceinline__ Index warp_partition_point(Index count, IsBefore is_b
         static_cast<Index>(__popc(__ballot_sync(full_warp, is_probe_before) & group));
     low += parts * part;
     if (low + part - 1 < high) high = low + part - 1;
+  }
+  return low;
+}
+
+/// The same by one thread that guesses the answer, 0 <= guess <= count: steps away from there, of
+/// first_step and twice as many each time, and then halves. Takes 2 log2(distance / first_step) +
+/// log2(first_step) probes.
+template <class Index, class IsBefore>
+__host__ __device__ __forceinline__ Index partition_point_near(Index guess, Index count,
+                                                               Index first_step,
+                                                               IsBefore is_before) {
+  Index low = 0;
+  Index high = count;
+  Index step = first_step;
+  if (guess < count && is_before(guess)) {
+    low = guess + 1;
+    for (; low + step < high && is_before(low + step); step *= 2) low += step + 1;
+    if (low + step < high) high = low + step;
+  } else {
+    high = guess;
+    for (; low + step <= high && !is_before(high - step); step *= 2) high -= step;
+    if (low + step <= high) low = high - step + 1;
+  }
+  while (low < high) {
+    const Index middle = low + (high - low) / 2;
+    if (is_before(middle)) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
   }
   return low;
 }

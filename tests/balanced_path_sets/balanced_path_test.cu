@@ -96,6 +96,20 @@ TEST(BalancedPath, StarsOfTheSource) {
   }
 }
 
+TEST(RunBegin, BothWaysFindIt) {
+  for (int before = 0; before <= 40; ++before) {
+    for (int length = 0; length <= 40; ++length) {
+      std::vector<int> keys(static_cast<std::size_t>(before), 3);
+      keys.insert(keys.end(), static_cast<std::size_t>(length), 6);
+      const int end = before + length;
+      EXPECT_EQ(GallopingRunBegin{}(keys.data(), end, 6, Less{}), before) << length;
+      for (const int levels : {0, 2, 4}) {
+        EXPECT_EQ(BiasedRunBegin<>{levels}(keys.data(), end, 6, Less{}), before) << length;
+      }
+    }
+  }
+}
+
 TEST(PathPoint, PacksAnyCount) {
   for (const std::int64_t a : {std::int64_t{0}, std::int64_t{1}, (std::int64_t{1} << 61) + 1}) {
     for (const bool is_starred : {false, true}) {

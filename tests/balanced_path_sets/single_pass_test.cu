@@ -1,5 +1,5 @@
-// The pipeline of single_pass: blocks that go through many tiles, with corners and without, and
-// inputs that begin anywhere in a line.
+// The pipeline of single_pass: blocks that go through many tiles, and inputs that begin anywhere in
+// a line.
 #include <numeric>
 
 #include "support.cuh"
@@ -8,7 +8,7 @@ namespace warpath::balanced_path_sets::test {
 namespace {
 
 /// Some 60 tiles of 320 elements for the few blocks of the emulated device.
-using SmallTiles = SinglePassShape<64, 5, 1>;
+using SmallTiles = SinglePassShape<64, 5, 1, 2>;
 
 /// `values` behind `offset` elements that are none of theirs.
 template <class T>
@@ -27,10 +27,9 @@ std::vector<Value> values_from(Value first, const std::vector<Key>& keys) {
 
 template <class Shape, SetOperation operation, class Key, class Value>
 void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, std::size_t a_offset,
-                      std::size_t b_offset, std::int64_t least_with_corners) {
+                      std::size_t b_offset) {
   SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", offsets " +
-               std::to_string(a_offset) + " and " + std::to_string(b_offset) + ", corners from " +
-               std::to_string(least_with_corners));
+               std::to_string(a_offset) + " and " + std::to_string(b_offset));
   const auto a_values = values_from(Value{0}, a);
   const auto b_values = values_from(static_cast<Value>(a.size()), b);
   const auto expected =
@@ -55,18 +54,15 @@ void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, std:
                                          count.device(),
                                          {},
                                          workspace,
-                                         nullptr},
-      least_with_corners);
-  run_single_pass<Shape, operation, true>(
-      Call<Key, Value, std::less<Key>>{
-          {device_a.data() + a_offset, device_a_values.data(), a_count},
-          {device_b.data() + b_offset, device_b_values.data(), b_count},
-          {out_keys.data(), out_values.data()},
-          pairs.device(),
-          {},
-          workspace,
-          nullptr},
-      least_with_corners);
+                                         nullptr});
+  run_single_pass<Shape, operation, true>(Call<Key, Value, std::less<Key>>{
+      {device_a.data() + a_offset, device_a_values.data(), a_count},
+      {device_b.data() + b_offset, device_b_values.data(), b_count},
+      {out_keys.data(), out_values.data()},
+      pairs.device(),
+      {},
+      workspace,
+      nullptr});
   const std::size_t right = expected.keys.size();
   ASSERT_EQ(count.get(nullptr), static_cast<std::int64_t>(right));
   ASSERT_EQ(pairs.get(nullptr), static_cast<std::int64_t>(right));
@@ -75,20 +71,16 @@ void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, std:
   EXPECT_TRUE(holds(out_values, expected.values));
 }
 
-constexpr std::int64_t always = 0;
-constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-
 template <class Key, class Value>
 void expect_small_tiles() {
   for (const Inputs& inputs : many_tiles(is_small() ? 7'000 : 20'000)) {
     SCOPED_TRACE(inputs.name);
     const std::vector<Key> a = keys_of<Key>(inputs.a);
     const std::vector<Key> b = keys_of<Key>(inputs.b);
-    expect_operation<SmallTiles, SetOperation::intersection, Key, Value>(a, b, 0, 0, never);
-    expect_operation<SmallTiles, SetOperation::set_union, Key, Value>(a, b, 1, 2, always);
-    expect_operation<SmallTiles, SetOperation::difference, Key, Value>(a, b, 3, 1, never);
-    expect_operation<SmallTiles, SetOperation::symmetric_difference, Key, Value>(a, b, 2, 3,
-                                                                                 always);
+    expect_operation<SmallTiles, SetOperation::intersection, Key, Value>(a, b, 0, 0);
+    expect_operation<SmallTiles, SetOperation::set_union, Key, Value>(a, b, 1, 2);
+    expect_operation<SmallTiles, SetOperation::difference, Key, Value>(a, b, 3, 1);
+    expect_operation<SmallTiles, SetOperation::symmetric_difference, Key, Value>(a, b, 2, 3);
   }
 }
 
@@ -99,14 +91,14 @@ TEST(SinglePass, ManySmallTilesOfLongs) {
   expect_small_tiles<std::int64_t, double>();
 }
 
-// Tiles that begin and end at corners, and between any two of them.
-TEST(SinglePass, ManyCorners) {
-  using Shape = SinglePassTuning<int, NoValue>;
-  const std::size_t total = static_cast<std::size_t>(is_small() ? 1 : 3) * corner_items + 1000;
-  for (const Inputs& inputs : many_tiles(total)) {
-    SCOPED_TRACE(inputs.name);
-    expect_operation<Shape, SetOperation::symmetric_difference, int, int>(inputs.a, inputs.b, 1, 0,
-                                                                          always);
+// Parts so short that a line holds all of them, or that they fill no line, at every offset.
+TEST(SinglePass, FewKeysAnywhereInALine) {
+  for (std::size_t count = 1; count <= 9; ++count) {
+    const std::vector<int> a(count, 5);
+    for (std::size_t offset = 0; offset < 4; ++offset) {
+      expect_operation<SmallTiles, SetOperation::set_union, int, int>(a, {4, 5, 6}, offset,
+                                                                      3 - offset);
+    }
   }
 }
 

@@ -15,16 +15,23 @@ std::vector<std::size_t> diagonals(std::size_t total, std::size_t step) {
   return all;
 }
 
-DeviceBuffer<std::int64_t> find_partitions(const DeviceBuffer<int>& a, const DeviceBuffer<int>& b,
-                                           std::int64_t tile_items) {
+/// By a kernel that searches so many ends with each block of 64 threads.
+template <class Kernel>
+DeviceBuffer<std::int64_t> find_ends(Kernel kernel, std::int64_t ends_per_block,
+                                     const DeviceBuffer<int>& a, const DeviceBuffer<int>& b,
+                                     std::int64_t tile_items) {
   const std::int64_t tiles = (a.count() + b.count() + tile_items - 1) / tile_items;
-  DeviceBuffer<std::int64_t> partitions(tiles + 1);
-  launch({static_cast<unsigned>(tiles / 64 + 1), 64},
-         find_set_partitions_kernel<true, int, NoValue, std::less<int>>,
+  DeviceBuffer<std::int64_t> ends(tiles + 1);
+  launch({static_cast<unsigned>(tiles / ends_per_block + 1), 64}, kernel,
          Keys{a.data(), nullptr, a.count()}, Keys{b.data(), nullptr, b.count()}, tile_items, tiles,
-         std::less<int>{}, partitions.data());
-  return partitions;
+         std::less<int>{}, ends.data());
+  return ends;
 }
+
+constexpr auto source_kernel = find_set_partitions_kernel<true, int, NoValue, std::less<int>>;
+template <int EndsPerWarp>
+constexpr auto shared_kernel =
+    find_tile_ends_kernel<EndsPerWarp, true, int, NoValue, std::less<int>>;
 
 TEST(SetPartitions, CutWhereTheWalkDoes) {
   std::vector<Inputs> all = multisets();
@@ -35,7 +42,11 @@ TEST(SetPartitions, CutWhereTheWalkDoes) {
     if (total == 0) continue;
     for (const int step : {1, 7, 320}) {
       SCOPED_TRACE(inputs.name + ", tiles of " + std::to_string(step));
-      const auto points = on_host(find_partitions(on_device(inputs.a), on_device(inputs.b), step));
+      const DeviceBuffer<int> a = on_device(inputs.a);
+      const DeviceBuffer<int> b = on_device(inputs.b);
+      const auto points = on_host(find_ends(source_kernel, 64, a, b, step));
+      EXPECT_EQ(on_host(find_ends(shared_kernel<1>, 2, a, b, step)), points);
+      EXPECT_EQ(on_host(find_ends(shared_kernel<32>, 64, a, b, step)), points);
       const auto expected = diagonals(total, static_cast<std::size_t>(step));
       ASSERT_EQ(points.size(), expected.size());
       for (std::size_t tile = 0; tile < points.size(); ++tile) {
@@ -70,7 +81,8 @@ void expect_parts(const Inputs& inputs) {
   SCOPED_TRACE(inputs.name + ", operation " + std::to_string(static_cast<int>(operation)));
   const DeviceBuffer<int> a = on_device(inputs.a);
   const DeviceBuffer<int> b = on_device(inputs.b);
-  const DeviceBuffer<std::int64_t> partitions = find_partitions(a, b, Shape::tile_items);
+  const DeviceBuffer<std::int64_t> partitions =
+      find_ends(source_kernel, 64, a, b, Shape::tile_items);
   const auto tiles = static_cast<unsigned>(partitions.count() - 1);
   const DeviceBuffer<int> counts(tiles * Shape::threads);
   const DeviceBuffer<int> out(counts.count() * Shape::items);

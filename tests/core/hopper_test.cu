@@ -288,5 +288,34 @@ TEST_F(Hopper, BlocksHaveBarriersOfTheirOwn) {
   EXPECT_EQ(on_host(out), values);
 }
 
+// ---------------------------------------------------------------- roles
+
+/// Each round one warp doubles what the other has written, and the other takes it.
+__global__ void roles_kernel(int rounds, int* out) {
+  auto& words = dynamic_shared<int[2]>();
+  if (threadIdx.x < 32) {
+    for (int round = 0; round < rounds; ++round) {
+      if (threadIdx.x == 0) words[0] = round;
+      hopper::block_barrier();  // the number is there
+      hopper::block_barrier();  // and its double
+      if (threadIdx.x == 0) out[round] = words[1];
+    }
+  } else {
+    for (int round = 0; round < rounds; ++round) {
+      hopper::block_barrier();
+      if (threadIdx.x == 32) words[1] = 2 * words[0];
+      hopper::block_barrier();
+    }
+  }
+}
+
+TEST_F(Hopper, WarpsInDifferentRolesMeet) {
+  constexpr int rounds = 50;
+  const DeviceBuffer<int> out(rounds);
+  launch({1, 64, 2 * sizeof(int)}, roles_kernel, rounds, out.data());
+  const std::vector<int> doubles = on_host(out);
+  for (int round = 0; round < rounds; ++round) EXPECT_EQ(doubles[round], 2 * round);
+}
+
 }  // namespace
 }  // namespace warpath::core_test

@@ -182,5 +182,35 @@ TEST(MergePath, TakesAsManyStepsAsItPromises) {
   }
 }
 
+template <int Most>
+void expect_bounded() {
+  SCOPED_TRACE("at most " + std::to_string(Most));
+  std::mt19937_64 random(Most);
+  for (int round = 0; round < 20; ++round) {
+    const auto a_count = static_cast<int>(round < 2 ? Most : random() % (Most + 1));
+    const auto b_count = static_cast<int>(random() % 200);
+    const int distinct = 1 + static_cast<int>(random() % (round % 2 == 0 ? 3 : 300));
+    const std::vector<int> a = sorted_keys(random, static_cast<std::size_t>(a_count), distinct);
+    const std::vector<int> b = sorted_keys(random, static_cast<std::size_t>(b_count), distinct);
+    const auto less = std::less<int>{};
+    for (int diagonal = 0; diagonal <= a_count + b_count; ++diagonal) {
+      ASSERT_EQ(bounded_merge_path<Most>(a.data(), a_count, b.data(), b_count, diagonal, less),
+                merge_path(a.data(), a_count, b.data(), b_count, diagonal, less))
+          << "diagonal " << diagonal << " of " << a_count << " + " << b_count;
+    }
+  }
+}
+
+// Powers of two and their neighbours: every number of steps, and all sums of them.
+TEST(MergePath, BoundedIsTheSame) {
+  expect_bounded<1>();
+  expect_bounded<2>();
+  expect_bounded<3>();
+  expect_bounded<31>();
+  expect_bounded<32>();
+  expect_bounded<33>();
+  expect_bounded<321>();
+}
+
 }  // namespace
 }  // namespace warpath::core_test

@@ -1,4 +1,6 @@
 // Every answer that a search can have.
+#include <bit>
+
 #include "core/launch.cuh"
 #include "core/partition_point.cuh"
 #include "support.cuh"
@@ -43,6 +45,42 @@ TEST(PartitionPoint, CountsPastTwoToThe32) {
        {std::int64_t{0}, std::int64_t{1} << 31, (std::int64_t{1} << 32) - 2, count / 33 - 1,
         count / 2, count - 3}) {
     expect_answers<std::int64_t>(count, answer);
+  }
+}
+
+TEST(PartitionPointNear, EveryAnswerFromEveryGuess) {
+  for (const int count : {0, 1, 2, 3, 8, 9, 40}) {
+    for (int answer = 0; answer <= count; ++answer) {
+      for (int guess = 0; guess <= count; ++guess) {
+        for (const int first_step : {1, 2, 3, 128}) {
+          const int found = partition_point_near(guess, count, first_step, [&](int number) {
+            EXPECT_TRUE(number >= 0 && number < count) << number;
+            return number < answer;
+          });
+          ASSERT_EQ(found, answer)
+              << "of " << count << ", guess " << guess << ", step " << first_step;
+        }
+      }
+    }
+  }
+}
+
+TEST(PartitionPointNear, TakesAsManyProbesAsItPromises) {
+  constexpr std::int64_t count = std::int64_t{1} << 40;
+  constexpr std::int64_t answer = (std::int64_t{1} << 35) + 12345;
+  for (const std::int64_t distance : {0, 1, 127, 128, 1000, 100'000}) {
+    for (const std::int64_t guess : {answer - distance, answer + distance}) {
+      int probes = 0;
+      const auto found =
+          partition_point_near(guess, count, std::int64_t{128}, [&](std::int64_t number) {
+            ++probes;
+            return number < answer;
+          });
+      EXPECT_EQ(found, answer);
+      const auto doublings =
+          static_cast<int>(std::bit_width(static_cast<unsigned>(distance / 128)));
+      EXPECT_LE(probes, 1 + 2 * doublings + 1 + 8) << "from " << distance << " away";
+    }
   }
 }
 
