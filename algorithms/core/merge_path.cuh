@@ -10,6 +10,7 @@
 #include <cuda_runtime.h>
 
 #include <bit>
+#include <utility>
 
 namespace warpath {
 
@@ -55,16 +56,17 @@ __host__ __device__ __forceinline__ int bounded_merge_path(const Key* a, int a_c
   };
   int a_place = low * size;
   int b_place = (diagonal - low) * size;
-  constexpr int steps = std::bit_width(static_cast<unsigned>(Most));
-#pragma unroll
-  for (int i = 1; i <= steps; ++i) {
-    const int step = (Most >> i) + 1;
+  const auto take = [&](int step) {
     if (step <= left && !less(at(b, b_place - step * size), at(a, a_place + (step - 1) * size))) {
       a_place += step * size;
       b_place -= step * size;
       left -= step;
     }
-  }
+  };
+  const auto take_all = [&]<int... i>(std::integer_sequence<int, i...>) {
+    (take((Most >> (i + 1)) + 1), ...);
+  };
+  take_all(std::make_integer_sequence<int, std::bit_width(static_cast<unsigned>(Most))>{});
   return a_place / size;
 }
 

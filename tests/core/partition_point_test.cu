@@ -48,17 +48,31 @@ TEST(PartitionPoint, CountsPastTwoToThe32) {
   }
 }
 
+/// Counts its probes, and those outside [0, count).
+struct CountingBefore {
+  std::int64_t answer;
+  std::int64_t count;
+  int* probes;
+  int* outside;
+  __host__ __device__ bool operator()(std::int64_t number) const {
+    ++*probes;
+    if (number < 0 || number >= count) ++*outside;
+    return number < answer;
+  }
+};
+
 TEST(PartitionPointNear, EveryAnswerFromEveryGuess) {
   for (const int count : {0, 1, 2, 3, 8, 9, 40}) {
     for (int answer = 0; answer <= count; ++answer) {
       for (int guess = 0; guess <= count; ++guess) {
         for (const int first_step : {1, 2, 3, 128}) {
-          const int found = partition_point_near(guess, count, first_step, [&](int number) {
-            EXPECT_TRUE(number >= 0 && number < count) << number;
-            return number < answer;
-          });
-          ASSERT_EQ(found, answer)
+          int probes = 0;
+          int outside = 0;
+          ASSERT_EQ(partition_point_near(guess, count, first_step,
+                                         CountingBefore{answer, count, &probes, &outside}),
+                    answer)
               << "of " << count << ", guess " << guess << ", step " << first_step;
+          ASSERT_EQ(outside, 0);
         }
       }
     }
@@ -71,12 +85,10 @@ TEST(PartitionPointNear, TakesAsManyProbesAsItPromises) {
   for (const std::int64_t distance : {0, 1, 127, 128, 1000, 100'000}) {
     for (const std::int64_t guess : {answer - distance, answer + distance}) {
       int probes = 0;
-      const auto found =
-          partition_point_near(guess, count, std::int64_t{128}, [&](std::int64_t number) {
-            ++probes;
-            return number < answer;
-          });
-      EXPECT_EQ(found, answer);
+      int outside = 0;
+      EXPECT_EQ(partition_point_near(guess, count, std::int64_t{128},
+                                     CountingBefore{answer, count, &probes, &outside}),
+                answer);
       const auto doublings =
           static_cast<int>(std::bit_width(static_cast<unsigned>(distance / 128)));
       EXPECT_LE(probes, 1 + 2 * doublings + 1 + 8) << "from " << distance << " away";
