@@ -1,6 +1,7 @@
 // The experiments of balanced_path_sets: inputs, variants, answers and costs.
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <numeric>
 #include <random>
 
@@ -89,9 +90,12 @@ class Sets : public harness::Problem {
       : a_count_(a_count(problem)), has_values_(problem.on("values")) {
     const std::int64_t n = problem.integer("n");
     const auto seed = static_cast<std::uint64_t>(problem.integer("seed"));
-    keys_ = make_keys<Key>(problem.text("distribution"), a_count_, n, seed);
-    const auto b = make_keys<Key>(problem.text("distribution"), n - a_count_, n, seed + 1);
-    keys_.insert(keys_.end(), b.begin(), b.end());
+    const std::string& distribution = problem.text("distribution");
+    auto b =
+        std::async(std::launch::async, make_keys<Key>, distribution, n - a_count_, n, seed + 1);
+    keys_ = make_keys<Key>(distribution, a_count_, n, seed);
+    const std::vector<Key> b_keys = b.get();
+    keys_.insert(keys_.end(), b_keys.begin(), b_keys.end());
     device_keys_ = upload(keys_);
     out_ = DeviceBuffer<Key>(n);
     if (has_values_) {
