@@ -24,8 +24,8 @@ __thread Worker* worker;
 
 namespace {
 
-// Under ThreadSanitizer each CUDA thread keeps a stack of its own, because it has a shadow stack of
-// its own.
+// Under ThreadSanitizer each CUDA thread of a block keeps a stack of its own: it has a shadow stack
+// of its own, and two threads' locals at one address would look like a race.
 constexpr bool reuse_stacks = !under_tsan;
 
 std::uint64_t next_random(std::uint64_t& state) {
@@ -73,7 +73,14 @@ void Worker::arrived() {
     }
   })
   // Only now does nobody stand on the stack of the thread that has ended.
-  if (worker->ended_stack) worker->stacks.give(std::exchange(worker->ended_stack, nullptr));
+  if (worker->ended_stack) {
+    unsigned char* stack = std::exchange(worker->ended_stack, nullptr);
+    if (reuse_stacks) {
+      worker->stacks.give(stack);
+    } else {
+      worker->kept_stacks.push_back(stack);
+    }
+  }
 }
 
 // to: a thread, or null for the worker's own stack. ended: nobody will come back to the running
@@ -241,6 +248,9 @@ void Worker::set_up(std::uint64_t index) {
   warp_count = (thread_count + warp_size - 1) / warp_size;
   self = nullptr;
   ended_stack = nullptr;
+  for (unsigned char* stack : kept_stacks) stacks.give(stack);
+  kept_stacks.clear();
+  kept_stacks.reserve(thread_count);  // nothing is allocated on a fiber
   random_schedule = o.seed != 0;
   rng = (index + 1) * 0x9E3779B97F4A7C15ull ^ o.seed * 0xD1B54A32D192ED03ull;
   if (!rng) rng = 1;
@@ -272,6 +282,7 @@ void Worker::set_up(std::uint64_t index) {
 void Worker::tear_down() {
   if (!live) return;
   stacks.reset();
+  kept_stacks.clear();
   SIMT_IF_TSAN(for (Thread& t
                     : threads) {
     if (t.tsan_fiber) __tsan_destroy_fiber(t.tsan_fiber);

@@ -119,9 +119,10 @@ struct Worker {
 
   // ---- the OS thread
   Stacks stacks;
-  unsigned char* ended_stack = nullptr;  // of the thread that has just ended
-  Context own_context = nullptr;         // the worker's own stack, while a fiber runs
-  Context dead_context = nullptr;        // where a fiber that has ended is saved, for nobody
+  unsigned char* ended_stack = nullptr;     // of the thread that has just ended
+  std::vector<unsigned char*> kept_stacks;  // of those before it, if the block must not use them
+  Context own_context = nullptr;            // the worker's own stack, while a fiber runs
+  Context dead_context = nullptr;           // where a fiber that has ended is saved, for nobody
   void* own_fake_stack = nullptr;
   const void* own_stack = nullptr;
   std::size_t own_stack_bytes = 0;

@@ -28,6 +28,25 @@ TEST(Barrier, OrdersSharedMemory) {
     EXPECT_EQ(host[i], int(i / 256 * 256 + 255 - i % 256));
 }
 
+[[gnu::noinline]] void fill(int* values, int first) {
+  for (int i = 0; i < 4; ++i) values[i] = first + i;
+}
+
+__global__ void locals_kernel(int* out) {
+  int local[4];
+  fill(local, int(threadIdx.x));
+  out[blockIdx.x * blockDim.x + threadIdx.x] = local[0] + local[1] + local[2] + local[3];
+}
+
+// Threads that run one after the other, and nothing orders them: under ThreadSanitizer, their
+// locals are no race.
+TEST(Locals, BelongToTheirThread) {
+  Array<int> out(3 * 128);
+  run(3, 128, locals_kernel, out.data());
+  const auto host = out.host();
+  for (int i = 0; i < 3 * 128; ++i) EXPECT_EQ(host[i], 4 * (i % 128) + 6);
+}
+
 __global__ void voting_kernel(int* out) {
   const int t = int(threadIdx.x);
   out[t * 5] = __syncthreads_count(t % 3 == 0);
