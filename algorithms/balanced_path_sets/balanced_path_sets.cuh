@@ -3,7 +3,7 @@
 // Source: seed 003 (S. Baxter, Modern GPU 1.1, "Multisets", NVIDIA 2013). The semantics are those
 // of std::set_intersection, set_union, set_difference and set_symmetric_difference, to the element:
 // keys, and their values, come from the input that C++ takes them from (A, wherever both match).
-//   Extra memory    single_pass: 17 bytes a tile of 3328 to 5888 elements and 2 KiB;
+//   Extra memory    single_pass: 17 bytes a tile of 3744 to 5888 elements and 2 KiB;
 //                   count_scan_stream: 17 bytes a tile of 1408; compact: that, and as many elements
 //                   as both inputs have.
 //   Preconditions   a and b are sorted by `less`, a strict weak order; with Duplicates = false no

@@ -96,9 +96,9 @@ void run_single_pass(const Call<Key, Value, Less>& call) {
   constexpr std::size_t bytes = sizeof(SinglePassStorage<Shape, Key, Value>);
   const LookBack look_back = call.workspace.look_back(call.stream, tiles);
   const std::int64_t resident = resident_blocks(kernel, Shape::block_threads, bytes);
-  launch(
-      {static_cast<unsigned>(std::min(tiles, resident)), Shape::block_threads, bytes, call.stream},
-      kernel, call.a, call.b, call.out, ends, look_back, call.count, call.less);
+  launch({static_cast<unsigned>(std::min(tiles, resident)), Shape::block_threads, bytes,
+          call.stream, /*starts_early=*/true},
+         kernel, call.a, call.b, call.out, ends, look_back, call.count, call.less);
 }
 
 template <SetOperation operation, bool Duplicates, class Key, class Value, class Less>

@@ -56,6 +56,7 @@ __global__ void find_tile_ends_kernel(Input<Key, Value> a, Input<Key, Value> b,
                                       std::int64_t tile_items, std::int64_t tiles, Less less,
                                       std::int64_t* ends) {
   static_assert(EndsPerWarp == 1 || EndsPerWarp == warp_threads);
+  hopper::let_next_kernel_start();
   const std::int64_t first =
       EndsPerWarp *
       (static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / warp_threads) + warp_index());
@@ -189,6 +190,7 @@ class SinglePass {
 
   /// The warp that helps.
   __device__ __forceinline__ void help(std::int64_t* count) {
+    hopper::wait_for_kernel_before();  // the tiles' ends are there
     draw(0);
     load(0);
     draw(1);
@@ -372,9 +374,9 @@ class SinglePass {
   bool is_more_ = true;  // in the helper: tiles to draw
 };
 
-/// Any grid; Shape::block_threads threads and sizeof(SinglePassStorage) bytes of shared memory a
-/// block; `ends` are what find_tile_ends_kernel has found; look_back is for as many tiles as there
-/// are. *count becomes the number of outputs.
+/// Starts early, behind find_tile_ends_kernel. Any grid; Shape::block_threads threads and
+/// sizeof(SinglePassStorage) bytes of shared memory a block; `ends` are what find_tile_ends_kernel
+/// has found; look_back is for as many tiles as there are. *count becomes the number of outputs.
 template <class Shape, SetOperation operation, bool Duplicates, class Key, class Value, class Less>
 __global__ void __launch_bounds__(Shape::block_threads, Shape::blocks)
     single_pass_kernel(Input<Key, Value> a, Input<Key, Value> b, Output<Key, Value> out,

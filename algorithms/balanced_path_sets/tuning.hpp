@@ -34,7 +34,7 @@ struct SinglePassShape : SetShape<Threads, Items> {
 template <class Key, class Value>
 struct SinglePassTuningOf {
   using Shape = std::conditional_t<sizeof(Key) == 4, SinglePassShape<256, 15, 3, 4>,
-                                   SinglePassShape<256, 13, 2, 5>>;
+                                   SinglePassShape<288, 13, 2, 6>>;
 };
 template <class Key>
 struct SinglePassTuningOf<Key, NoValue> {

@@ -96,6 +96,21 @@ __device__ __forceinline__ void block_barrier() {
 #endif
 }
 
+/// Lets the stream's next kernel start, if it was launched to start early: this block's part of it.
+__device__ __forceinline__ void let_next_kernel_start() {
+#ifndef SIMT_EMULATION
+  WARPATH_PTX("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// In a kernel that was launched to start early: waits until the kernel before has ended; what it
+/// and all before it have written is visible then.
+__device__ __forceinline__ void wait_for_kernel_before() {
+#ifndef SIMT_EMULATION
+  WARPATH_PTX("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /// Starts a copy of global memory into shared memory, which completes on `barrier`.
 __device__ __forceinline__ void bulk_load(void* shared, const void* global, unsigned bytes,
                                           TransactionBarrier& barrier) {

@@ -18,6 +18,9 @@ struct LaunchShape {
   unsigned threads = 1;
   std::size_t shared_bytes = 0;
   cudaStream_t stream = nullptr;
+  /// On Hopper: the kernel may start once every block of the kernel before it in the stream has
+  /// called hopper::let_next_kernel_start(), and calls hopper::wait_for_kernel_before() itself.
+  bool starts_early = false;
 };
 
 /// Launches `kernel`; the arguments are converted to the kernel's own parameter types. Throws
@@ -33,6 +36,11 @@ void launch(const LaunchShape& shape, void (*kernel)(Declared...), Given&&... ar
   config.blockDim = dim3(shape.threads);
   config.dynamicSmemBytes = shape.shared_bytes;
   config.stream = shape.stream;
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &early;
+  config.numAttrs = shape.starts_early ? 1 : 0;
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel,
                                 static_cast<Declared>(std::forward<Given>(arguments))...));
 }

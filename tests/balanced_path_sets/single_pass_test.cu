@@ -10,6 +10,13 @@ namespace {
 /// Some 60 tiles of 320 elements for the few blocks of the emulated device.
 using SmallTiles = SinglePassShape<64, 5, 1, 2>;
 
+class SinglePass : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!is_hopper()) GTEST_SKIP() << "needs bulk copies: compute capability 9.0 or more";
+  }
+};
+
 /// `values` behind `offset` elements that are none of theirs.
 template <class T>
 DeviceBuffer<T> on_device_at(std::size_t offset, const std::vector<T>& values) {
@@ -84,15 +91,15 @@ void expect_small_tiles() {
   }
 }
 
-TEST(SinglePass, ManySmallTiles) {
+TEST_F(SinglePass, ManySmallTiles) {
   expect_small_tiles<std::int32_t, std::int32_t>();
 }
-TEST(SinglePass, ManySmallTilesOfLongs) {
+TEST_F(SinglePass, ManySmallTilesOfLongs) {
   expect_small_tiles<std::int64_t, double>();
 }
 
 // Parts so short that a line holds all of them, or that they fill no line, at every offset.
-TEST(SinglePass, FewKeysAnywhereInALine) {
+TEST_F(SinglePass, FewKeysAnywhereInALine) {
   for (std::size_t count = 1; count <= 9; ++count) {
     const std::vector<int> a(count, 5);
     for (std::size_t offset = 0; offset < 4; ++offset) {

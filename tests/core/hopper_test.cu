@@ -317,5 +317,28 @@ TEST_F(Hopper, WarpsInDifferentRolesMeet) {
   for (int round = 0; round < rounds; ++round) EXPECT_EQ(doubles[round], 2 * round);
 }
 
+// ---------------------------------------------------------------- kernels that start early
+
+__global__ void slow_kernel(int* out) {
+  hopper::let_next_kernel_start();
+  for (int i = 0; i < 100; ++i) __nanosleep(1000);
+  out[blockIdx.x * blockDim.x + threadIdx.x] = static_cast<int>(blockIdx.x);
+}
+
+__global__ void early_kernel(const int* in, int* out) {
+  hopper::wait_for_kernel_before();
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  out[i] = in[gridDim.x * blockDim.x - 1 - i];
+}
+
+TEST_F(Hopper, AKernelThatStartsEarlySeesWhatTheOneBeforeHasWritten) {
+  const DeviceBuffer<int> numbers = on_device(std::vector<int>(8 * 64, -1));
+  const DeviceBuffer<int> out(8 * 64);
+  launch({8, 64}, slow_kernel, numbers.data());
+  launch({8, 64, 0, nullptr, /*starts_early=*/true}, early_kernel, numbers.data(), out.data());
+  const std::vector<int> found = on_host(out);
+  for (int i = 0; i < 8 * 64; ++i) EXPECT_EQ(found[i], 7 - i / 64);
+}
+
 }  // namespace
 }  // namespace warpath::core_test
