@@ -110,7 +110,7 @@ void run(const Call<Key, Value, Less>& call, const Options& options) {
       return run_two_pass<operation, Duplicates>(call, /*is_compact=*/true);
     case Variant::single_pass:
       if (!is_hopper()) return run_two_pass<operation, Duplicates>(call, /*is_compact=*/false);
-      return run_single_pass<SinglePassTuning<Key, Value>, operation, Duplicates>(call);
+      return run_single_pass<SinglePassTuning<operation, Key, Value>, operation, Duplicates>(call);
   }
 }
 

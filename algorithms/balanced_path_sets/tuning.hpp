@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "balanced_path_sets/variant.hpp"
+
 namespace warpath::balanced_path_sets {
 
 /// Of inputs without values.
@@ -31,18 +33,19 @@ struct SinglePassShape : SetShape<Threads, Items> {
   static constexpr int blocks = Blocks;
   static constexpr int batch = Batch;
 };
-template <class Key, class Value>
+template <SetOperation operation, class Key, class Value>
 struct SinglePassTuningOf {
-  using Shape = std::conditional_t<sizeof(Key) == 4, SinglePassShape<256, 15, 3, 4>,
-                                   SinglePassShape<288, 13, 2, 6>>;
+  using Shape =
+      std::conditional_t<sizeof(Key) == 4, SinglePassShape<256, 15, 3, 4>,
+                         SinglePassShape<288, 13, 2, operation == SetOperation::set_union ? 6 : 4>>;
 };
-template <class Key>
-struct SinglePassTuningOf<Key, NoValue> {
+template <SetOperation operation, class Key>
+struct SinglePassTuningOf<operation, Key, NoValue> {
   using Shape = std::conditional_t<sizeof(Key) == 4, SinglePassShape<256, 23, 3, 6>,
                                    SinglePassShape<256, 17, 2, 5>>;
 };
-template <class Key, class Value>
-using SinglePassTuning = typename SinglePassTuningOf<Key, Value>::Shape;
+template <SetOperation operation, class Key, class Value>
+using SinglePassTuning = typename SinglePassTuningOf<operation, Key, Value>::Shape;
 
 /// So many tiles keep a GPU's warps busy with the search for their ends.
 inline constexpr std::int64_t least_tiles_for_shared_searches = 4096;

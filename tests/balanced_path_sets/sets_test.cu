@@ -38,8 +38,9 @@ TEST_F(SetsOfInts, ManyTiles) {
 }
 
 TEST_F(SetsOfInts, TotalsAroundATile) {
-  for (const std::size_t tile : {SetTuning::tile_items, SinglePassTuning<int, NoValue>::tile_items,
-                                 SinglePassTuning<int, int>::tile_items}) {
+  for (const std::size_t tile :
+       {SetTuning::tile_items, SinglePassTuning<SetOperation::set_union, int, NoValue>::tile_items,
+        SinglePassTuning<SetOperation::set_union, int, int>::tile_items}) {
     for (const std::size_t total : {tile - 1, tile, tile + 1, 2 * tile + 1}) {
       for (const Inputs& inputs : many_tiles(total)) {
         if (is_small() && total != tile) continue;
@@ -141,7 +142,8 @@ TEST(SetsMemory, OfEachVariant) {
   const DeviceBuffer<int> out(200'000);
   CUDA_CHECK(cudaDeviceSynchronize());
   const std::int64_t tiles = 200'000 / SetTuning::tile_items + 1;
-  const std::int64_t single_pass_tiles = 200'000 / SinglePassTuning<int, NoValue>::tile_items + 1;
+  const std::int64_t single_pass_tiles =
+      200'000 / SinglePassTuning<SetOperation::set_union, int, NoValue>::tile_items + 1;
   for (const auto& [variant, most] :
        {std::pair{Variant::single_pass, 32 * single_pass_tiles + 4096},
         std::pair{Variant::count_scan_stream, 32 * tiles + 4096},
