@@ -90,7 +90,7 @@ __host__ __device__ __forceinline__ PathPoint<Index> balance(A a, Index a_merged
   // The paths part where the run begins in both inputs.
   const Index a_begin = run_begin(a, a_merged, key, less);
   const Index a_run = a_merged - a_begin;    // as far as merge path has got
-  if (a_run == 0) return {a_merged, false};  // A has nothing of the run, before or behind
+  if (a_run == 0) return {a_merged, false};  // nothing that could have been taken in turn
   const Index b_begin = run_begin(b, b_merged, key, less);
   const Index run = a_run + b_merged - b_begin;
 

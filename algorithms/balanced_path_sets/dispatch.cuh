@@ -101,17 +101,25 @@ void run_single_pass(const Call<Key, Value, Less>& call) {
          kernel, call.a, call.b, call.out, ends, look_back, call.count, call.less);
 }
 
+/// Whether `single_pass` can have such keys: bulk copies are of whole lines of them.
+template <class Key>
+inline constexpr bool has_lines = hopper::bulk_bytes % sizeof(Key) == 0 &&
+                                  alignof(Key) == sizeof(Key);
+
 template <SetOperation operation, bool Duplicates, class Key, class Value, class Less>
 void run(const Call<Key, Value, Less>& call, const Options& options) {
-  switch (options.variant) {
-    case Variant::count_scan_stream:
-      return run_two_pass<operation, Duplicates>(call, /*is_compact=*/false);
-    case Variant::compact:
-      return run_two_pass<operation, Duplicates>(call, /*is_compact=*/true);
-    case Variant::single_pass:
-      if (!is_hopper()) return run_two_pass<operation, Duplicates>(call, /*is_compact=*/false);
-      return run_single_pass<SinglePassTuning<operation, Key, Value>, operation, Duplicates>(call);
+  if (options.variant == Variant::compact) {
+    return run_two_pass<operation, Duplicates>(call, /*is_compact=*/true);
   }
+  if constexpr (has_lines<Key>) {
+    using Shape = SinglePassTuning<operation, Key, Value>;
+    constexpr std::size_t bytes = sizeof(SinglePassStorage<Shape, Key, Value>);
+    const bool is_single = options.variant == Variant::single_pass && is_hopper();
+    if (is_single && bytes <= device_shared_bytes()) {
+      return run_single_pass<Shape, operation, Duplicates>(call);
+    }
+  }
+  run_two_pass<operation, Duplicates>(call, /*is_compact=*/false);
 }
 
 }  // namespace warpath::balanced_path_sets

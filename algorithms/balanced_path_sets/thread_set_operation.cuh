@@ -26,7 +26,7 @@ namespace warpath::balanced_path_sets {
 /// keys[b, b_end). Iteration i leaves its slot's element in results[i] and its place among the keys
 /// in indices[i]; bit i of what is returned, the commit bit field, tells whether it is emitted.
 ///
-/// With `RangeCheck` there may be any number of elements up to Items + 1. Without, there must be
+/// With `RangeCheck` there may be any number of elements up to Items. Without, there must be
 /// Items - 1 at least, and behind each range, readable, the key with which its input goes on: then
 /// nobody needs to ask whether a range has ended, since no element of the part matches that key.
 template <SetOperation operation, int Items, bool RangeCheck, class Key, class Less>

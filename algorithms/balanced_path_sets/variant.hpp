@@ -8,8 +8,10 @@ enum class SetOperation { intersection, set_union, difference, symmetric_differe
 enum class Variant {
   count_scan_stream,  ///< the source: count the outputs, scan the counts, do it again and store
   compact,            ///< the source: store into a temporary array, scan the counts, close the gaps
-  /// once: the place of a tile's outputs comes from decoupled look-back. Devices before compute
-  /// capability 9.0 have no bulk copies: there, count_scan_stream takes its place.
+  /// once: the place of a tile's outputs comes from decoupled look-back. count_scan_stream takes
+  /// its place on devices before compute capability 9.0, which have no bulk copies, or without room
+  /// for a tile in shared memory; and for keys whose size does not divide 16 bytes, or is not their
+  /// alignment.
   single_pass
 };
 

@@ -158,7 +158,7 @@ __device__ __forceinline__ void bulk_store_wait_read() {
 }
 
 /// Orders this thread's ordinary accesses to shared memory before bulk copies that start after the
-/// next block barrier.
+/// next barrier, of the block or a transaction barrier.
 __device__ __forceinline__ void fence_for_bulk() {
 #ifndef SIMT_EMULATION
   WARPATH_PTX("fence.proxy.async.shared::cta;" ::: "memory");

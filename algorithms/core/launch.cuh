@@ -81,6 +81,15 @@ inline bool is_hopper() {
   return major >= 9;
 }
 
+/// The most dynamic shared memory that a block can have on the current device.
+inline std::size_t device_shared_bytes() {
+  int device = 0;
+  int bytes = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return static_cast<std::size_t>(bytes);
+}
+
 /// The block's dynamic shared memory, seen as one struct. A kernel calls it once.
 template <class SharedStorage>
 __device__ __forceinline__ SharedStorage& dynamic_shared() {

@@ -41,5 +41,23 @@ TEST_F(DoublesAndFloats, Union) {
   expect_all_inputs<SetOperation::set_union>(*this);
 }
 
+/// Of 12 bytes: no whole number of them fills a line of a bulk copy.
+struct Triple {
+  int key = 0;
+  int rest[2] = {};
+
+  Triple() = default;
+  __host__ __device__ explicit Triple(int key_) : key(key_) {}
+  __host__ __device__ bool operator<(const Triple& other) const { return key < other.key; }
+  bool operator==(const Triple& other) const { return key == other.key; }
+  friend std::ostream& operator<<(std::ostream& out, const Triple& triple) {
+    return out << triple.key;
+  }
+};
+using Triples = Sets<Triple, std::int32_t>;
+TEST_F(Triples, Union) {
+  expect_all_inputs<SetOperation::set_union>(*this);
+}
+
 }  // namespace
 }  // namespace warpath::balanced_path_sets::test
