@@ -101,8 +101,23 @@ class Workspace {
     return {status_.data(), status_tiles_, tiles};
   }
 
+  /// `count` tickets for the blocks of one kernel call: 0 at first, and the kernel leaves them so.
+  unsigned* tickets(cudaStream_t stream, std::int64_t count) {
+    tickets_.use_in(stream);
+    if (count > tickets_.count()) {
+      tickets_ = {};
+      tickets_ = DeviceBuffer<unsigned>(count, stream);
+      CUDA_CHECK(cudaMemsetAsync(tickets_.data(), 0,
+                                 static_cast<std::size_t>(count) * sizeof(unsigned), stream));
+    }
+    return tickets_.data();
+  }
+
   /// Bytes of device memory held.
-  [[nodiscard]] std::int64_t bytes() const { return scratch_.count() + status_.count(); }
+  [[nodiscard]] std::int64_t bytes() const { 
+    return scratch_.count() + status_.count() +
+           tickets_.count() * static_cast<std::int64_t>(sizeof(unsigned));
+  }
 
  private:
   static constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
@@ -110,6 +125,7 @@ class Workspace {
   DeviceBuffer<unsigned char> scratch_;
   DeviceBuffer<unsigned char> status_;
   std::int64_t status_tiles_ = 0;
+  DeviceBuffer<unsigned> tickets_;
 };
 
 /// A count that a kernel computes: it stays on the device until somebody asks.

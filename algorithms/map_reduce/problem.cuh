@@ -1,0 +1,206 @@
+// One map-reduce as kernels see it, and the parts that every scheme shares: the loop of a thread
+// over a tile of columns, and the reduction of partial results.
+#pragma once
+
+#include <cuda/atomic>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "core/warp.cuh"
+#include "map_reduce/arrays.cuh"
+
+namespace warpath::map_reduce {
+
+/// Whether a formula prepares rows and columns before the pairs (formulas.cuh).
+template <class Formula>
+concept Prepares = requires { typename Formula::Column; };
+
+/// Whether a reduction takes the columns in groups (reductions.cuh).
+template <class Reduction>
+concept TakesGroups = requires { typename Reduction::Group; };
+
+/// out[i] becomes the reduction over j of formula(x_i, y_j).
+template <class Formula_, class Reduction_, class XArrays, class YArrays>
+struct Problem {
+  using Formula = Formula_;
+  using Reduction = Reduction_;
+  using State = typename Reduction::State;
+  using Result = typename Reduction::Result;
+
+  Formula formula;
+  Reduction reduction;
+  XArrays x;
+  YArrays y;
+  std::int64_t rows;
+  std::int64_t columns;
+  Result* out;
+
+  /// Row i as the pairs need it.
+  __device__ __forceinline__ auto row(std::int64_t i) const {
+    if constexpr (Prepares<Formula>) {
+      return apply([&](const auto&... of) { return formula.row(of...); }, elements(x, i), Pack<>{});
+    } else {
+      return elements(x, i);
+    }
+  }
+  __device__ __forceinline__ auto column(std::int64_t j) const { return prepared(elements(y, j)); }
+  /// A column from its elements.
+  template <class Elements>
+  __device__ __forceinline__ auto prepared(const Elements& of_column) const {
+    if constexpr (Prepares<Formula>) {
+      return apply([&](const auto&... of) { return formula.column(of...); }, of_column, Pack<>{});
+    } else {
+      return of_column;
+    }
+  }
+  template <class Row, class Column>
+  __device__ __forceinline__ auto value(const Row& of_row, const Column& of_column) const {
+    if constexpr (Prepares<Formula>) {
+      return formula(of_row, of_column);
+    } else {
+      return apply(formula, of_row, of_column);
+    }
+  }
+};
+
+template <class Problem>
+using RowOf = decltype(std::declval<const Problem&>().row(0));
+template <class Problem>
+using ColumnOf = decltype(std::declval<const Problem&>().column(0));
+template <class Problem>
+using ValueOfPair = std::remove_cvref_t<decltype(std::declval<const Problem&>().value(
+    std::declval<RowOf<Problem>>(), std::declval<ColumnOf<Problem>>()))>;
+
+/// A column in shared memory, so aligned that it comes in the fewest accesses.
+template <class Column>
+struct alignas(sizeof(Column) % 16 == 0  ? 16
+               : sizeof(Column) % 8 == 0 ? 8
+                                         : alignof(Column)) Staged {
+  Column column;
+};
+
+/// The value of a pair of a row and a column of a tile, computed again.
+template <class Problem>
+struct Again {
+  const Problem& problem;
+  const RowOf<Problem>& row;
+  const Staged<ColumnOf<Problem>>* tile;
+  __device__ __forceinline__ auto operator()(int t) const {
+    return problem.value(row, tile[t].column);
+  }
+};
+
+/// One thread reduces `width` columns, the first of which is column `first`, into the states of its
+/// R rows.
+template <int R, class Problem>
+__device__ __forceinline__ void thread_reduce_tile(const Problem& problem,
+                                                   const RowOf<Problem> (&rows)[R],
+                                                   typename Problem::State (&states)[R],
+                                                   const Staged<ColumnOf<Problem>>* tile,
+                                                   std::int64_t first, int width) {
+  using Reduction = typename Problem::Reduction;
+  const Reduction& reduction = problem.reduction;
+  if constexpr (TakesGroups<Reduction>) {
+    constexpr int full = Reduction::group_columns;
+    typename Reduction::Group groups[R];
+    for (int begin = 0; begin < width; begin += full) {
+      const auto take_column = [&](int t) {
+        const ColumnOf<Problem> column = tile[begin + t].column;
+#pragma unroll
+        for (int r = 0; r < R; ++r) reduction.take(groups[r], problem.value(rows[r], column));
+      };
+#pragma unroll
+      for (int r = 0; r < R; ++r) groups[r] = reduction.open(states[r]);
+      const int count = width - begin < full ? width - begin : full;
+      if (count == full) {
+#pragma unroll(full < 16 ? full : R < 4 ? 16 : 8)
+        for (int t = 0; t < full; ++t) take_column(t);
+      } else {
+        for (int t = 0; t < count; ++t) take_column(t);
+      }
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        reduction.close(states[r], groups[r], first + begin, count,
+                        Again<Problem>{problem, rows[r], tile + begin});
+      }
+    }
+  } else {
+#pragma unroll 8
+    for (int t = 0; t < width; ++t) {
+      const ColumnOf<Problem> column = tile[t].column;
+#pragma unroll
+      for (int r = 0; r < R; ++r) {
+        reduction.add(states[r], problem.value(rows[r], column), first + t);
+      }
+    }
+  }
+}
+
+/// True in all threads of the last of `parts` blocks to call this with the same ticket, which is 0
+/// before and after; what the others wrote before they called it is visible then.
+__device__ __forceinline__ bool is_last_block(unsigned* ticket, unsigned parts) {
+  __shared__ bool is_last;
+  __syncthreads();  // the block's partial results are written
+  if (threadIdx.x == 0) {
+    cuda::atomic_ref<unsigned, cuda::thread_scope_device> counter(*ticket);
+    is_last = counter.fetch_add(1, cuda::memory_order_acq_rel) == parts - 1;
+    if (is_last) counter.store(0, cuda::memory_order_relaxed);
+  }
+  __syncthreads();  // is_last is there
+  return is_last;
+}
+
+/// The state of row i from the partial states of `parts` parts, in their order.
+template <class Problem>
+__device__ __forceinline__ typename Problem::State thread_merge_parts(
+    const Problem& problem, const typename Problem::State* partials, std::int64_t i,
+    std::int64_t parts) {
+  typename Problem::State state = partials[i];
+#pragma unroll 4
+  for (std::int64_t part = 1; part < parts; ++part) {
+    problem.reduction.merge(state, partials[part * problem.rows + i]);
+  }
+  return state;
+}
+
+/// __shfl_xor_sync of a state, word by word. All lanes of the warp call it.
+template <class State>
+__device__ __forceinline__ State shuffle_xor(const State& state, int distance) {
+  static_assert(sizeof(State) % sizeof(unsigned) == 0, "states are whole words");
+  unsigned words[sizeof(State) / sizeof(unsigned)];
+  memcpy(words, &state, sizeof state);
+#pragma unroll
+  for (unsigned& word : words) word = __shfl_xor_sync(full_warp, word, distance);
+  State other;
+  memcpy(&other, words, sizeof other);
+  return other;
+}
+
+/// The merged state of all lanes, in every lane.
+template <class Reduction>
+__device__ __forceinline__ typename Reduction::State warp_merge(const Reduction& reduction,
+                                                                typename Reduction::State state) {
+#pragma unroll
+  for (int distance = 1; distance < warp_threads; distance *= 2) {
+    typename Reduction::State other = shuffle_xor(state, distance);
+    // The lower lane's state comes first in both, so that both compute the same.
+    if ((lane_index() & distance) != 0) {
+      reduction.merge(other, state);
+      state = other;
+    } else {
+      reduction.merge(state, other);
+    }
+  }
+  return state;
+}
+
+/// a / b, rounded up.
+inline std::int64_t divide_up(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace warpath::map_reduce

@@ -1,0 +1,379 @@
+// The reductions over j. A reduction is a struct with types State, trivially copyable, and Result,
+// and
+//
+//   State neutral()                      what N = 0 gives
+//   void add(State&, value, j)           one more value, F(x_i, y_j)
+//   void merge(State&, const State&)     the values of another part of the columns, behind or before
+//   Result result(const State&)          what is stored for row i
+//
+// all const, on the device. Where values can be taken together cheaper than one by one, it also has
+// Group and group_columns, and the kernels call for each row and each such group of columns
+//
+//   Group open(const State&)             before the group
+//   void take(Group&, value)             for each of its columns
+//   void close(State&, const Group&, j, count, again)
+//                                        behind it; again(t) is the value of column j + t once more
+//
+// Of equal values the one with the lowest j is taken; a NaN is never the least or the greatest.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "map_reduce/arithmetic.cuh"
+#include "map_reduce/arrays.cuh"
+#include "map_reduce/variant.hpp"
+
+namespace warpath::map_reduce {
+
+namespace detail {
+
+template <class T>
+__host__ __device__ __forceinline__ constexpr int numbers_of(const T&) {
+  return 1;
+}
+template <class T, int E>
+__host__ __device__ __forceinline__ constexpr int numbers_of(const Vector<T, E>&) {
+  return E;
+}
+template <class T>
+__device__ __forceinline__ T& number(T& value, int) {
+  return value;
+}
+template <class T, int E>
+__device__ __forceinline__ T& number(Vector<T, E>& value, int e) {
+  return value[e];
+}
+template <class T>
+__device__ __forceinline__ const T& number(const T& value, int) {
+  return value;
+}
+template <class T, int E>
+__device__ __forceinline__ const T& number(const Vector<T, E>& value, int e) {
+  return value[e];
+}
+
+// Sums that no compiler may rearrange or contract, whatever its flags.
+__device__ __forceinline__ float plus(float a, float b) {
+#ifdef SIMT_EMULATION
+  return a + b;
+#else
+  return __fadd_rn(a, b);
+#endif
+}
+__device__ __forceinline__ double plus(double a, double b) {
+#ifdef SIMT_EMULATION
+  return a + b;
+#else
+  return __dadd_rn(a, b);
+#endif
+}
+
+}  // namespace detail
+
+/// The sum of the values, numbers or Vectors. The accuracy option says how rounding errors grow
+/// with N: plain adds one by one; block sums the columns of a tile and adds that to the sum of the
+/// tiles; Kahan carries each addition's error along.
+template <class Value, Accuracy accuracy = Accuracy::block>
+struct Sum;
+
+template <class Value>
+struct Sum<Value, Accuracy::plain> {
+  using State = Value;
+  using Result = Value;
+  __device__ __forceinline__ State neutral() const { return {}; }
+  __device__ __forceinline__ void add(State& sum, const Value& value, std::int64_t) const {
+    merge(sum, value);
+  }
+  __device__ __forceinline__ void merge(State& sum, const State& other) const {
+#pragma unroll
+    for (int e = 0; e < detail::numbers_of(Value{}); ++e) {
+      detail::number(sum, e) += detail::number(other, e);
+    }
+  }
+  __device__ __forceinline__ Result result(const State& sum) const { return sum; }
+};
+
+template <class Value>
+struct Sum<Value, Accuracy::block> : Sum<Value, Accuracy::plain> {
+  using State = Value;
+  using Group = Value;
+  static constexpr int group_columns = 256;
+  __device__ __forceinline__ Group open(const State&) const { return {}; }
+  __device__ __forceinline__ void take(Group& group, const Value& value) const {
+    this->merge(group, value);
+  }
+  template <class Again>
+  __device__ __forceinline__ void close(State& sum, const Group& group, std::int64_t, int,
+                                        const Again&) const {
+    this->merge(sum, group);
+  }
+};
+
+template <class Value>
+struct Sum<Value, Accuracy::kahan> {
+  struct State {
+    Value sum;
+    Value excess;  ///< what of the values is too much in the sum
+  };
+  using Result = Value;
+  __device__ __forceinline__ State neutral() const { return {}; }
+  __device__ __forceinline__ void add(State& state, const Value& value, std::int64_t) const {
+    using detail::number;
+    using detail::plus;
+#pragma unroll
+    for (int e = 0; e < detail::numbers_of(Value{}); ++e) {
+      const auto term = plus(number(value, e), -number(state.excess, e));
+      const auto sum = plus(number(state.sum, e), term);
+      number(state.excess, e) = plus(plus(sum, -number(state.sum, e)), -term);
+      number(state.sum, e) = sum;
+    }
+  }
+  __device__ __forceinline__ void merge(State& state, const State& other) const {
+    using detail::number;
+    Value missing = other.excess;
+#pragma unroll
+    for (int e = 0; e < detail::numbers_of(Value{}); ++e) number(missing, e) = -number(missing, e);
+    add(state, other.sum, 0);
+    add(state, missing, 0);
+  }
+  __device__ __forceinline__ Result result(const State& state) const { return state.sum; }
+};
+
+/// log of the sum of exp(value), for values that are finite or -infinity; -infinity where there is
+/// none.
+template <class T>
+struct LogSumExp {
+  /// 2^shift * sum. The shift need not be the greatest exponent: it is enough that no sum overflows.
+  struct State {
+    T shift;
+    T sum;
+  };
+  using Result = T;
+  struct Group {
+    T shift;
+    T sum;
+  };
+  static constexpr int group_columns = 256;
+
+  __device__ __forceinline__ State neutral() const {
+    return {-std::numeric_limits<T>::infinity(), 0};
+  }
+  __device__ __forceinline__ void add(State& state, T value, std::int64_t) const {
+    merge(state, {exponent(value), 1});
+  }
+  __device__ __forceinline__ void merge(State& state, const State& other) const {
+    const T shift = state.shift < other.shift ? other.shift : state.shift;
+    if (shift == -std::numeric_limits<T>::infinity()) return;
+    state.sum = state.sum * exp2_of(state.shift - shift) + other.sum * exp2_of(other.shift - shift);
+    state.shift = shift;
+    if (state.sum > T{1 << 20}) {
+      state.sum *= T{1} / (1 << 20);
+      state.shift += 20;
+    }
+  }
+  __device__ __forceinline__ Result result(const State& state) const {
+    return (state.shift + log2_of(state.sum)) * static_cast<T>(1 / log2_e);
+  }
+
+  __device__ __forceinline__ Group open(const State& state) const { return {state.shift, 0}; }
+  __device__ __forceinline__ void take(Group& group, T value) const {
+    group.sum += exp2_of(fma(value, static_cast<T>(log2_e), -group.shift));
+  }
+  /// A group that passes the shift of those before it by far, as the first one does, is summed
+  /// again with its own greatest exponent.
+  template <class Again>
+  __device__ __forceinline__ void close(State& state, const Group& group, std::int64_t, int count,
+                                        const Again& again) const {
+    if (group.sum < static_cast<T>(0x1p100)) return merge(state, {group.shift, group.sum});
+    State mine = neutral();
+    for (int t = 0; t < count; ++t) {
+      const T mapped = exponent(again(t));
+      if (mapped > mine.shift) mine.shift = mapped;
+    }
+    if (mine.shift == -std::numeric_limits<T>::infinity()) return;
+    for (int t = 0; t < count; ++t) mine.sum += exp2_of(exponent(again(t)) - mine.shift);
+    merge(state, mine);
+  }
+
+ private:
+  __device__ __forceinline__ static T exponent(T value) { return value * static_cast<T>(log2_e); }
+};
+
+namespace detail {
+
+/// What comes first in the order of the reduction: least or greatest value.
+template <class T, bool is_least>
+struct Order {
+  __host__ __device__ __forceinline__ static constexpr T worst() {
+    return is_least ? std::numeric_limits<T>::infinity() : -std::numeric_limits<T>::infinity();
+  }
+  __device__ __forceinline__ static bool is_better(T a, T b) { return is_least ? a < b : a > b; }
+  __device__ __forceinline__ static T better(T a, T b) {
+    // fmin, fmax: the other one of a NaN.
+    if constexpr (is_least) return fmin(a, b);
+    return fmax(a, b);
+  }
+};
+
+template <class T, bool is_least>
+struct Extreme {
+  using State = T;
+  using Result = T;
+  using Group = T;
+  using Better = Order<T, is_least>;
+  static constexpr int group_columns = 16;
+  __device__ __forceinline__ State neutral() const { return Better::worst(); }
+  __device__ __forceinline__ void add(State& best, T value, std::int64_t) const {
+    best = Better::better(best, value);
+  }
+  __device__ __forceinline__ void merge(State& best, const State& other) const {
+    best = Better::better(best, other);
+  }
+  __device__ __forceinline__ Result result(const State& best) const { return best; }
+  __device__ __forceinline__ Group open(const State& best) const { return best; }
+  __device__ __forceinline__ void take(Group& best, T value) const { add(best, value, 0); }
+  template <class Again>
+  __device__ __forceinline__ void close(State& best, const Group& group, std::int64_t, int,
+                                        const Again&) const {
+    best = group;
+  }
+};
+
+template <class T, bool is_least>
+struct ArgExtreme {
+  struct State {
+    T value;
+    std::int64_t j;
+  };
+  using Result = std::int64_t;
+  using Group = T;
+  using Better = Order<T, is_least>;
+  static constexpr int group_columns = 16;
+  __device__ __forceinline__ State neutral() const { return {Better::worst(), -1}; }
+  __device__ __forceinline__ void add(State& best, T value, std::int64_t j) const {
+    merge(best, {value, j});
+  }
+  __device__ __forceinline__ void merge(State& best, const State& other) const {
+    const bool is_tie = other.value == best.value && other.j >= 0;
+    const bool is_first = best.j < 0 || other.j < best.j;
+    if (Better::is_better(other.value, best.value) || (is_tie && is_first)) best = other;
+  }
+  __device__ __forceinline__ Result result(const State& best) const { return best.j; }
+
+  /// The least value of a group is cheap; where it lies is asked only if it is better than all
+  /// before, which happens about log(N) times.
+  __device__ __forceinline__ Group open(const State&) const { return Better::worst(); }
+  __device__ __forceinline__ void take(Group& group, T value) const {
+    group = Better::better(group, value);
+  }
+  template <class Again>
+  __device__ __forceinline__ void close(State& best, const Group& group, std::int64_t j, int count,
+                                        const Again& again) const {
+    if (!Better::is_better(group, best.value) && best.j >= 0) return;
+    for (int t = 0; t < count; ++t) add(best, again(t), j + t);
+  }
+};
+
+/// The K best in their order: value by value, lowest j first where they are equal.
+template <class T, int K, class Result_>
+struct KLeast {
+  static_assert(1 <= K && K <= max_dimension, "K is 1 to 128");
+  struct State {
+    T values[K];
+    std::int64_t j[K];
+  };
+  using Result = Result_;
+  using Group = T;
+  static constexpr int group_columns = 16;
+  __device__ __forceinline__ State neutral() const {
+    State state;
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      state.values[k] = std::numeric_limits<T>::infinity();
+      state.j[k] = -1;
+    }
+    return state;
+  }
+  __device__ __forceinline__ void add(State& best, T value, std::int64_t j) const {
+    if (!comes_before(value, j, best.values[K - 1], best.j[K - 1])) return;
+    // The last one leaves; what comes behind the new one moves up.
+#pragma unroll
+    for (int k = K - 1; k >= 0; --k) {
+      const bool is_behind = comes_before(value, j, best.values[k], best.j[k]);
+      const bool is_here = is_behind &&
+                           (k == 0 || !comes_before(value, j, best.values[k - 1], best.j[k - 1]));
+      if (is_behind && k > 0) {
+        best.values[k] = best.values[k - 1];
+        best.j[k] = best.j[k - 1];
+      }
+      if (is_here) {
+        best.values[k] = value;
+        best.j[k] = j;
+      }
+    }
+  }
+  __device__ __forceinline__ void merge(State& best, const State& other) const {
+#pragma unroll
+    for (int k = 0; k < K; ++k) {
+      if (other.j[k] >= 0) add(best, other.values[k], other.j[k]);
+    }
+  }
+  __device__ __forceinline__ Group open(const State&) const {
+    return std::numeric_limits<T>::infinity();
+  }
+  __device__ __forceinline__ void take(Group& group, T value) const { group = fmin(group, value); }
+  template <class Again>
+  __device__ __forceinline__ void close(State& best, const Group& group, std::int64_t j, int count,
+                                        const Again& again) const {
+    if (!(group < best.values[K - 1]) && best.j[K - 1] >= 0) return;
+    for (int t = 0; t < count; ++t) add(best, again(t), j + t);
+  }
+
+ private:
+  __device__ __forceinline__ static bool comes_before(T a, std::int64_t a_j, T b,
+                                                      std::int64_t b_j) {
+    return a < b || (a == b && (b_j < 0 || a_j < b_j));
+  }
+};
+
+}  // namespace detail
+
+/// The least value; +infinity where there is none.
+template <class T>
+struct Min : detail::Extreme<T, true> {};
+/// The greatest value; -infinity where there is none.
+template <class T>
+struct Max : detail::Extreme<T, false> {};
+/// The column of the least value; -1 where there is none.
+template <class T>
+struct ArgMin : detail::ArgExtreme<T, true> {};
+/// The column of the greatest value; -1 where there is none.
+template <class T>
+struct ArgMax : detail::ArgExtreme<T, false> {};
+
+/// The K least values, ascending; behind the last +infinity.
+template <class T, int K>
+struct KMin : detail::KLeast<T, K, Vector<T, K>> {
+  __device__ __forceinline__ Vector<T, K> result(
+      const typename detail::KLeast<T, K, Vector<T, K>>::State& best) const {
+    Vector<T, K> values;
+#pragma unroll
+    for (int k = 0; k < K; ++k) values[k] = best.values[k];
+    return values;
+  }
+};
+/// The columns of the K least values, by ascending value; behind the last -1.
+template <class T, int K>
+struct ArgKMin : detail::KLeast<T, K, Vector<std::int64_t, K>> {
+  __device__ __forceinline__ Vector<std::int64_t, K> result(
+      const typename detail::KLeast<T, K, Vector<std::int64_t, K>>::State& best) const {
+    Vector<std::int64_t, K> columns;
+#pragma unroll
+    for (int k = 0; k < K; ++k) columns[k] = best.j[k];
+    return columns;
+  }
+};
+
+}  // namespace warpath::map_reduce

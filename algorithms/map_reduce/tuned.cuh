@@ -1,0 +1,226 @@
+// The tuned schemes: several rows a thread, so that a column read from shared memory serves all of
+// them; columns split over blocks where there are too few rows to fill the GPU; and, for few rows,
+// threads over the columns. Partial results are merged in a fixed order by the last block that
+// needs them: the same inputs give the same bits.
+#pragma once
+
+#include <cstdint>
+
+#include "core/launch.cuh"
+#include "core/vector.cuh"
+#include "map_reduce/problem.cuh"
+#include "map_reduce/tuning.hpp"
+
+namespace warpath::map_reduce {
+
+/// How a kernel's blocks share the pairs: block b has row block b % row_blocks, and of the columns
+/// part b / row_blocks, `span` of them.
+struct Split {
+  std::int64_t row_blocks;
+  std::int64_t parts;
+  std::int64_t span;
+};
+
+/// The columns of a part: [begin, end).
+struct Range {
+  std::int64_t begin;
+  std::int64_t end;
+};
+__device__ __forceinline__ Range range_of(const Split& split, std::int64_t part,
+                                          std::int64_t columns) {
+  const std::int64_t begin = part * split.span;
+  return {begin, min(columns, begin + split.span)};
+}
+
+/// A thread has rows first, first + threads, ... of its block.
+template <class Shape, class Problem>
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
+    rows_kernel(Problem problem, Split split, typename Problem::State* partials,
+                unsigned* tickets) {
+  constexpr int R = Shape::rows_per_thread;
+  constexpr int tile_columns = columns_of_tile(sizeof(Staged<ColumnOf<Problem>>));
+  auto* tile = &dynamic_shared<Staged<ColumnOf<Problem>>>();  // tile_columns
+  const std::int64_t row_block = blockIdx.x % split.row_blocks;
+  const std::int64_t part = blockIdx.x / split.row_blocks;
+  const std::int64_t first_row = row_block * Shape::block_rows + threadIdx.x;
+  RowOf<Problem> rows[R];
+  typename Problem::State states[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    // Behind the last row, that one again: it is not stored.
+    rows[r] = problem.row(min(first_row + r * Shape::threads, problem.rows - 1));
+    states[r] = problem.reduction.neutral();
+  }
+  const Range range = range_of(split, part, problem.columns);
+  for (std::int64_t first = range.begin; first < range.end; first += tile_columns) {
+    const int width = static_cast<int>(min(std::int64_t{tile_columns}, range.end - first));
+    __syncthreads();  // nobody needs the last tile any more
+    for (int t = threadIdx.x; t < width; t += Shape::threads) {
+      tile[t].column = problem.column(first + t);
+    }
+    __syncthreads();  // the columns are there
+    thread_reduce_tile<R>(problem, rows, states, tile, first, width);
+  }
+  const auto for_each_row = [&](auto act) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const std::int64_t i = first_row + r * Shape::threads;
+      if (i < problem.rows) act(i, states[r]);
+    }
+  };
+  if (split.parts > 1) {
+    for_each_row([&](std::int64_t i, const auto& state) {
+      partials[part * problem.rows + i] = state;
+    });
+    if (!is_last_block(&tickets[row_block], static_cast<unsigned>(split.parts))) return;
+    for_each_row([&](std::int64_t i, auto& state) {
+      state = thread_merge_parts(problem, partials, i, split.parts);
+    });
+  }
+  for_each_row([&](std::int64_t i, const auto& state) {
+    problem.out[i] = problem.reduction.result(state);
+  });
+}
+
+// ---------------------------------------------------------------- few rows
+
+/// Neighbouring elements of an array.
+template <class Element, int Batch>
+struct BatchOf {
+  Element of[Batch];
+};
+
+/// Elements Batch q to Batch q + Batch - 1, in the widest loads. The array is aligned to 16 bytes.
+template <int Batch, class T, int D>
+__device__ __forceinline__ auto load_batch(const Array<T, D>& array, std::int64_t q) {
+  T numbers[Batch * D];
+  load_vector(array.data + q * (Batch * D), numbers);
+  BatchOf<Vector<T, D>, Batch> batch;
+#pragma unroll
+  for (int t = 0; t < Batch; ++t) {
+#pragma unroll
+    for (int k = 0; k < D; ++k) batch.of[t][k] = numbers[t * D + k];
+  }
+  return batch;
+}
+
+/// Columns Batch q to Batch q + Batch - 1, prepared.
+template <int Batch, class Problem, class... Arrays>
+__device__ __forceinline__ void load_columns(const Problem& problem, const Pack<Arrays...>& arrays,
+                                             std::int64_t q, ColumnOf<Problem> (&columns)[Batch]) {
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    const auto batches = pack_of(load_batch<Batch>(get<I>(arrays), q)...);
+#pragma unroll
+    for (int t = 0; t < Batch; ++t) {
+      columns[t] = problem.prepared(pack_of(get<I>(batches).of[t]...));
+    }
+  }(std::make_integer_sequence<int, sizeof...(Arrays)>());
+}
+
+/// The value of a pair of a row and a column in registers, computed again.
+template <int Batch, class Problem>
+struct AgainOfBatch {
+  const Problem& problem;
+  const RowOf<Problem>& row;
+  const ColumnOf<Problem> (&columns)[Batch];
+  __device__ __forceinline__ auto operator()(int t) const {
+    ColumnOf<Problem> column = columns[0];
+#pragma unroll
+    for (int u = 1; u < Batch; ++u) {
+      if (t == u) column = columns[u];  // so that the array can stay in registers
+    }
+    return problem.value(row, column);
+  }
+};
+
+/// One thread reduces Batch columns, the first of which is column `first`.
+template <int R, int Batch, class Problem>
+__device__ __forceinline__ void thread_reduce_batch(const Problem& problem,
+                                                    const RowOf<Problem> (&rows)[R],
+                                                    typename Problem::State (&states)[R],
+                                                    const ColumnOf<Problem> (&columns)[Batch],
+                                                    std::int64_t first) {
+  using Reduction = typename Problem::Reduction;
+  const Reduction& reduction = problem.reduction;
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    if constexpr (TakesGroups<Reduction>) {
+      auto group = reduction.open(states[r]);
+#pragma unroll
+      for (int t = 0; t < Batch; ++t) reduction.take(group, problem.value(rows[r], columns[t]));
+      reduction.close(states[r], group, first, Batch,
+                      AgainOfBatch<Batch, Problem>{problem, rows[r], columns});
+    } else {
+#pragma unroll
+      for (int t = 0; t < Batch; ++t) {
+        reduction.add(states[r], problem.value(rows[r], columns[t]), first + t);
+      }
+    }
+  }
+}
+
+/// R rows a block, in all of its threads, which share the columns of the block's part: thread k has
+/// batches k, k + threads, ... of it.
+template <class Shape, int Batch, class Problem>
+__global__ void __launch_bounds__(Shape::threads)
+    columns_kernel(Problem problem, Split split, typename Problem::State* partials,
+                   unsigned* tickets) {
+  using State = typename Problem::State;
+  constexpr int R = Shape::rows;
+  constexpr int warps = Shape::threads / warp_threads;
+  auto* of_warp = &dynamic_shared<State>();  // [R][warps]
+  const std::int64_t row_block = blockIdx.x % split.row_blocks;
+  const std::int64_t part = blockIdx.x / split.row_blocks;
+  RowOf<Problem> rows[R];
+  State states[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    rows[r] = problem.row(min(row_block * R + r, problem.rows - 1));
+    states[r] = problem.reduction.neutral();
+  }
+  const Range range = range_of(split, part, problem.columns);
+  const std::int64_t full_batches = range.end / Batch;
+  for (std::int64_t q = range.begin / Batch + threadIdx.x; q < full_batches; q += Shape::threads) {
+    ColumnOf<Problem> columns[Batch];
+    load_columns<Batch>(problem, problem.y, q, columns);
+    thread_reduce_batch<R>(problem, rows, states, columns, q * Batch);
+  }
+  for (std::int64_t j = full_batches * Batch + threadIdx.x; j < range.end; j += Shape::threads) {
+    const ColumnOf<Problem> column[1] = {problem.column(j)};
+    thread_reduce_batch<R>(problem, rows, states, column, j);
+  }
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    states[r] = warp_merge(problem.reduction, states[r]);
+    if (lane_index() == 0) of_warp[r * warps + warp_index()] = states[r];
+  }
+  __syncthreads();  // the warps' states are there
+
+  const auto merged = [&](const State* of_parts, std::int64_t parts) {
+    State state = problem.reduction.neutral();
+    for (std::int64_t p = lane_index(); p < parts; p += warp_threads) {
+      problem.reduction.merge(state, of_parts[p]);
+    }
+    return warp_merge(problem.reduction, state);
+  };
+  const auto store = [&](int r, const State& state) {
+    const std::int64_t i = row_block * R + r;
+    if (lane_index() == 0 && i < problem.rows) problem.out[i] = problem.reduction.result(state);
+  };
+  State* of_parts = partials + row_block * R * split.parts;  // [R][parts]
+  for (int r = warp_index(); r < R; r += warps) {
+    const State state = merged(&of_warp[r * warps], warps);
+    if (split.parts == 1) {
+      store(r, state);
+    } else if (lane_index() == 0) {
+      of_parts[r * split.parts + part] = state;
+    }
+  }
+  if (split.parts == 1) return;
+  if (!is_last_block(&tickets[row_block], static_cast<unsigned>(split.parts))) return;
+  for (int r = warp_index(); r < R; r += warps) {
+    store(r, merged(&of_parts[r * split.parts], split.parts));
+  }
+}
+
+}  // namespace warpath::map_reduce

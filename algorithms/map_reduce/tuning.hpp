@@ -1,0 +1,45 @@
+// Block shapes of the tuned kernels. They are types and not values, since they parametrise kernels.
+#pragma once
+
+#include <cstddef>
+
+namespace warpath::map_reduce {
+
+/// Columns of a tile in shared memory, by the bytes of one: 256, or as many as leave room for
+/// several blocks.
+constexpr int columns_of_tile(std::size_t bytes) {
+  const int most = static_cast<int>(24 * 1024 / bytes) / 32 * 32;
+  return most < 32 ? 32 : most > 256 ? 256 : most;
+}
+
+/// rows_kernel: Rows rows a thread, and so many blocks at least a multiprocessor.
+template <int Rows, int Blocks>
+struct RowsShape {
+  static constexpr int threads = 128;
+  static constexpr int rows_per_thread = Rows;
+  static constexpr int blocks = Blocks;
+  static constexpr int block_rows = threads * Rows;
+};
+
+/// columns_kernel: Rows rows in the registers of every thread.
+template <int Rows>
+struct ColumnsShape {
+  static constexpr int threads = 256;
+  static constexpr int rows = Rows;
+};
+
+/// tensor kernels: a warp has RowTiles tiles of 16 rows; RowWarps of them side by side in a block,
+/// ColumnWarps share the columns of a tile.
+template <int RowTiles, int RowWarps, int ColumnWarps, int Blocks>
+struct TensorShape {
+  static constexpr int row_tiles = RowTiles;
+  static constexpr int row_warps = RowWarps;
+  static constexpr int column_warps = ColumnWarps;
+  static constexpr int warps = RowWarps * ColumnWarps;
+  static constexpr int threads = 32 * warps;
+  static constexpr int blocks = Blocks;
+  static constexpr int warp_rows = 16 * RowTiles;
+  static constexpr int block_rows = warp_rows * RowWarps;
+};
+
+}  // namespace warpath::map_reduce

@@ -1,0 +1,28 @@
+// How a map-reduce is computed: what configurations, tests and callers name.
+#pragma once
+
+#include <cstdint>
+
+namespace warpath::map_reduce {
+
+enum class Scheme {
+  naive,     ///< tensorized: all M x N values in memory, then a reduction of each row
+  gpu_1d,    ///< the source: a thread a row, tiles of K columns in shared memory
+  gpu_2d,    ///< the source: the K x K tiles one by one to the blocks, partial results, a final reduction
+  tuned_1d,  ///< several rows a thread, in registers
+  tuned_2d,  ///< the same with the columns split over blocks; for few rows, threads over the columns
+  tensor,    ///< Gram form on the tensor cores, in float: Gaussian sums, LogSumExp and least distances
+  automatic  ///< what the cost model expects to be fastest
+};
+
+/// How a Sum adds; see reductions.cuh.
+enum class Accuracy { plain, block, kahan };
+
+struct Options {
+  Scheme scheme = Scheme::automatic;
+  int block_threads = 192;  ///< K of gpu_1d and gpu_2d: a multiple of 32
+  int rows_per_thread = 0;  ///< of tuned_1d and tuned_2d: 1, 2, 4 or 8; 0: the model's choice
+  int splits = 0;           ///< of tuned_2d and tensor: parts of the columns; 0: the model's choice
+};
+
+}  // namespace warpath::map_reduce

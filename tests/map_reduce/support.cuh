@@ -1,0 +1,100 @@
+// What the tests of map_reduce share: points, and calls whose arrays have guards on both sides.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "../device_vectors.cuh"
+#include "../message_of.hpp"
+#include "../stream.cuh"
+#include "map_reduce/map_reduce.cuh"
+#include "map_reduce/oracle.hpp"
+
+namespace warpath::map_reduce::test {
+
+/// Numbers in [low, low + span).
+template <class T>
+std::vector<T> uniform(std::int64_t count, std::uint64_t seed, double low = 0, double span = 1) {
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> numbers(low, low + span);
+  std::vector<T> values(static_cast<std::size_t>(count));
+  for (T& value : values) value = static_cast<T>(numbers(random));
+  return values;
+}
+
+inline std::string name_of(const Options& options) {
+  const char* schemes[] = {"naive", "gpu_1d", "gpu_2d", "tuned_1d", "tuned_2d", "tensor", "auto"};
+  std::string name = schemes[static_cast<int>(options.scheme)];
+  name += " K " + std::to_string(options.block_threads);
+  name += " rows " + std::to_string(options.rows_per_thread);
+  return name + " splits " + std::to_string(options.splits);
+}
+
+/// Every scheme, in several shapes.
+inline std::vector<Options> all_options(bool has_tensor) {
+  std::vector<Options> all = {
+      {Scheme::naive},          {Scheme::gpu_1d, 32},       {Scheme::gpu_1d, 192},
+      {Scheme::gpu_2d, 64},     {Scheme::tuned_1d},         {Scheme::tuned_1d, 192, 1},
+      {Scheme::tuned_2d},       {Scheme::tuned_2d, 192, 1}, {Scheme::tuned_2d, 192, 1, 3},
+      {Scheme::tuned_2d, 192, 0, 5}, {Scheme::automatic},
+  };
+  if (has_tensor) {
+    all.push_back({Scheme::tensor});
+    all.push_back({Scheme::tensor, 192, 0, 1});
+    all.push_back({Scheme::tensor, 192, 0, 4});
+  }
+  return all;
+}
+
+/// A vector on the device with `guard` elements on each side, which must stay as they are.
+template <class T>
+class Guarded {
+ public:
+  explicit Guarded(std::int64_t count) : count_(count), memory_((count + 2 * guard)) {
+    CUDA_CHECK(cudaMemset(memory_.data(), 0xA5, bytes()));
+  }
+  [[nodiscard]] DeviceSpan<T> span() const { return {memory_.data() + guard, count_}; }
+  /// The elements, once all work is done; fails where a guard has changed.
+  [[nodiscard]] std::vector<T> get() const {
+    CUDA_CHECK(cudaDeviceSynchronize());
+    std::vector<unsigned char> all(bytes());
+    CUDA_CHECK(cudaMemcpy(all.data(), memory_.data(), bytes(), cudaMemcpyDeviceToHost));
+    const std::size_t edge = guard * sizeof(T);
+    for (std::size_t i = 0; i < edge; ++i) {
+      if (all[i] != 0xA5 || all[all.size() - 1 - i] != 0xA5) {
+        ADD_FAILURE() << "a guard was overwritten";
+        break;
+      }
+    }
+    std::vector<T> elements(static_cast<std::size_t>(count_));
+    if (count_ > 0) memcpy(elements.data(), all.data() + edge, elements.size() * sizeof(T));
+    return elements;
+  }
+
+ private:
+  static constexpr std::int64_t guard = 64;
+  [[nodiscard]] std::size_t bytes() const {
+    return static_cast<std::size_t>(count_ + 2 * guard) * sizeof(T);
+  }
+  std::int64_t count_;
+  DeviceBuffer<T> memory_;
+};
+
+/// The result of a call.
+template <class Formula, class Reduction, class X, class Y>
+std::vector<typename Reduction::Result> reduced(const Formula& formula, const Reduction& reduction,
+                                                const X& x, const Y& y,
+                                                const Options& options = {}) {
+  const Stream stream;
+  Workspace workspace;
+  const Guarded<typename Reduction::Result> out(x.count);
+  CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+  map_reduce(formula, reduction, x, y, out.span(), workspace, stream, options);
+  return out.get();
+}
+
+}  // namespace warpath::map_reduce::test
