@@ -188,10 +188,11 @@ __device__ __forceinline__ float exp2_approx(float x) {
 #if defined(SIMT_EMULATION) || !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 #ifdef SIMT_EMULATION
-/// The bits of the half that is nearest to x, |x| < 65520.
+/// The bits of the half that is nearest to x; an infinity from 65520 on.
 inline std::uint32_t half_bits(float x) {
   const std::uint32_t sign = std::signbit(x) ? 0x8000u : 0u;
   if (x == 0) return sign;
+  if (!(std::fabs(x) < 65520.0f)) return sign | 0x7C00u;
   int exponent = 0;
   std::frexp(x, &exponent);
   exponent = exponent < -13 ? -13 : exponent;  // from here on subnormal: multiples of 2^-24
@@ -203,6 +204,7 @@ inline std::uint32_t half_bits(float x) {
 inline float half_value(std::uint32_t bits) {
   const int field = static_cast<int>(bits >> 10 & 31);
   const auto digits = static_cast<float>(bits & 1023);
+  if (field == 31) return (bits & 0x8000u) != 0 ? -INFINITY : INFINITY;
   const float value = field == 0 ? std::ldexp(digits, -24) : std::ldexp(digits + 1024, field - 25);
   return (bits & 0x8000u) != 0 ? -value : value;
 }

@@ -98,17 +98,17 @@ __host__ __device__ __forceinline__ Pack<First, Rest...> pack_of(const First& fi
 }
 
 /// Element i of each array.
-template <class... Arrays>
-__device__ __forceinline__ auto elements(const Pack<Arrays...>& arrays, std::int64_t i) {
+template <class... T, int... D>
+__device__ __forceinline__ Pack<Vector<T, D>...> elements(const Pack<Array<T, D>...>& arrays,
+                                                          std::int64_t i) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return pack_of(get<I>(arrays)[i]...);
-  }(std::make_integer_sequence<int, sizeof...(Arrays)>());
+  }(std::make_integer_sequence<int, sizeof...(T)>());
 }
 
 /// f(elements of a..., elements of b...).
 template <class F, class... A, class... B>
-__host__ __device__ __forceinline__ auto apply(const F& f, const Pack<A...>& a,
-                                               const Pack<B...>& b) {
+__device__ __forceinline__ auto apply(const F& f, const Pack<A...>& a, const Pack<B...>& b) {
   return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {
     return f(get<I>(a)..., get<J>(b)...);
   }(std::make_integer_sequence<int, sizeof...(A)>(), std::make_integer_sequence<int, sizeof...(B)>());

@@ -44,8 +44,12 @@ constexpr bool has_rows_kernel(int rows_per_thread) {
 }
 template <class Problem>
 constexpr bool has_columns_kernel(int rows) {
-  return rows == 1 || has_rows_kernel<Problem>(rows);
+  return rows == 1 || has_rows_kernel<Problem>(std::min(rows, 8));
 }
+template <class Problem>
+constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 32;
+template <class Problem, int Rows>
+using ColumnsShapeOf = ColumnsShape<Rows, !has_short_rows<Problem> ? 1 : Rows == 1 ? 6 : Rows == 8 ? 3 : 2>;
 template <class Problem, int Rows>
 using RowsShapeOf =
     RowsShape<Rows, Rows * (sizeof(RowOf<Problem>) + 2 * sizeof(typename Problem::State)) <= 160
@@ -89,21 +93,18 @@ constexpr bool is_tensor_least =
 template <class Problem>
 constexpr bool has_tensor = is_tensor_sum<Problem> || is_tensor_least<Problem>;
 
-/// Shape number `which` of the tensor kernels, as a type: act.operator()<Shape>().
+/// Shape number `which` of the tensor kernels, as a type: act.operator()<Shape>(). Rows of many
+/// dimensions and long states take registers: one tile of rows a warp, and fewer blocks.
 template <class Problem, class Act>
 void with_tensor_shape(int which, Act&& act) {
-  constexpr bool is_wide = sizeof(RowOf<Problem>) > 32;  // more than 8 dimensions
-  if (which == 0) {
-    act.template operator()<std::conditional_t<is_wide, TensorShape<1, 8, 1, 2>,
-                                               TensorShape<2, 8, 1, 3>>>();
-  } else if (which == 1) {
-    act.template operator()<std::conditional_t<is_wide, TensorShape<1, 4, 2, 2>,
-                                               TensorShape<2, 4, 1, 6>>>();
-  } else {
-    act.template operator()<TensorShape<1, 1, 8, 2>>();
-  }
+  constexpr bool is_wide = sizeof(RowOf<Problem>) > 32;
+  constexpr int tiles = is_wide || sizeof(typename Problem::State) > 16 ? 1 : 2;
+  constexpr int eight_warps = is_wide ? 1 : is_tensor_least<Problem> ? 2 : 3;
+  constexpr int four_warps = is_wide ? 3 : is_tensor_least<Problem> ? 4 : 6;
+  if (which == 0) return act.template operator()<TensorShape<tiles, 8, 1, eight_warps>>();
+  act.template operator()<TensorShape<tiles, 4, 1, four_warps>>();
 }
-inline constexpr int tensor_shapes = 3;
+inline constexpr int tensor_shapes = 2;
 
 template <class Problem, class Shape>
 KernelCost tensor_cost() {
@@ -152,7 +153,7 @@ Plan plan_of(std::int64_t rows, std::int64_t columns, const Options& options, bo
     }
   }
   if ((is_any || options.scheme == Scheme::tuned_2d) && options.rows_per_thread == 0) {
-    for (const int R : {1, 8}) {
+    for (const int R : {1, 8, 16}) {
       if (has_columns_kernel<Problem>(R)) {
         consider({Scheme::tuned_2d, true, R}, columns_cost<Problem>(R), no_limit);
       }
@@ -266,18 +267,20 @@ void run_columns(const Problem& problem, const Plan& plan, Workspace& workspace,
                  cudaStream_t stream) {
   const auto with = [&]<int R, int Batch>() {
     if constexpr (has_columns_kernel<Problem>(R)) {
-      using Shape = ColumnsShape<R>;
+      using Shape = ColumnsShapeOf<Problem, R>;
       launch_parts(problem, plan, R, Shape::threads,
                    sizeof(typename Problem::State) * R * (Shape::threads / warp_threads),
                    columns_kernel<Shape, Batch, Problem>, workspace, stream);
     }
   };
   constexpr int batch = sizeof(ColumnOf<Problem>) <= 32 ? 4 : 1;
-  if (batch == 1 || are_aligned(problem.y)) {
-    return plan.rows_per_thread == 1 ? with.template operator()<1, batch>()
-                                     : with.template operator()<8, batch>();
-  }
-  plan.rows_per_thread == 1 ? with.template operator()<1, 1>() : with.template operator()<8, 1>();
+  const auto with_rows = [&]<int Batch>() {
+    if (plan.rows_per_thread == 1) return with.template operator()<1, Batch>();
+    if (plan.rows_per_thread == 8) return with.template operator()<8, Batch>();
+    with.template operator()<16, Batch>();
+  };
+  if (batch == 1 || are_aligned(problem.y)) return with_rows.template operator()<batch>();
+  with_rows.template operator()<1>();
 }
 
 template <class Problem>

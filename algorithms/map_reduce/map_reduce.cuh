@@ -29,7 +29,7 @@ namespace warpath::map_reduce {
 /// no multiple of a warp or that the device has no room for, a scheme that the formula or device has
 /// not; DoesNotFit where a scheme needs more memory than is free. All before anything is launched.
 template <class Formula, class Reduction, class... X, class... Y>
-void map_reduce(const Formula& formula, const Reduction& reduction, const Indexed<X...>& x,
+void reduce(const Formula& formula, const Reduction& reduction, const Indexed<X...>& x,
                 const Indexed<Y...>& y, DeviceSpan<typename Reduction::Result> out,
                 Workspace& workspace, cudaStream_t stream, const Options& options = {}) {
   require_count("out", out.count, "x", x.count);
@@ -51,8 +51,8 @@ void map_reduce(const Formula& formula, const Reduction& reduction, const Indexe
       options, workspace, stream);
 }
 
-/// What map_reduce() would do: scheme, rows a thread, parts of the columns, and the time that the
-/// cost model expects. Throws as map_reduce() does for schemes that are not to be had.
+/// What reduce() would do: scheme, rows a thread, parts of the columns, and the time that the
+/// cost model expects. Throws as reduce() does for schemes that are not to be had.
 template <class Formula, class Reduction, class... X, class... Y>
 Plan plan(const Formula&, const Reduction&, const Indexed<X...>& x, const Indexed<Y...>& y,
           const Options& options = {}) {

@@ -17,7 +17,29 @@ namespace warpath::map_reduce {
 
 /// Whether a formula prepares rows and columns before the pairs (formulas.cuh).
 template <class Formula>
-concept Prepares = requires { typename Formula::Column; };
+concept Prepares = requires {
+  typename Formula::Row;
+  typename Formula::Column;
+};
+
+/// What a formula gets of each row and each column, and its value. Types, and not what functions
+/// return: the host's compiler does not see the body of a device function.
+template <bool prepares, class Formula, class XArrays, class YArrays>
+struct PairOf;
+template <class Formula, class... X, int... XD, class... Y, int... YD>
+struct PairOf<false, Formula, Pack<Array<X, XD>...>, Pack<Array<Y, YD>...>> {
+  using Row = Pack<Vector<X, XD>...>;
+  using Column = Pack<Vector<Y, YD>...>;
+  using Value = std::remove_cvref_t<
+      std::invoke_result_t<const Formula&, const Vector<X, XD>&..., const Vector<Y, YD>&...>>;
+};
+template <class Formula, class XArrays, class YArrays>
+struct PairOf<true, Formula, XArrays, YArrays> {
+  using Row = typename Formula::Row;
+  using Column = typename Formula::Column;
+  using Value =
+      std::remove_cvref_t<std::invoke_result_t<const Formula&, const Row&, const Column&>>;
+};
 
 /// Whether a reduction takes the columns in groups (reductions.cuh).
 template <class Reduction>
@@ -30,6 +52,10 @@ struct Problem {
   using Reduction = Reduction_;
   using State = typename Reduction::State;
   using Result = typename Reduction::Result;
+  using Pair = PairOf<Prepares<Formula>, Formula, XArrays, YArrays>;
+  using Row = typename Pair::Row;
+  using Column = typename Pair::Column;
+  using Value = typename Pair::Value;
 
   Formula formula;
   Reduction reduction;
@@ -40,25 +66,26 @@ struct Problem {
   Result* out;
 
   /// Row i as the pairs need it.
-  __device__ __forceinline__ auto row(std::int64_t i) const {
+  __device__ __forceinline__ Row row(std::int64_t i) const {
     if constexpr (Prepares<Formula>) {
       return apply([&](const auto&... of) { return formula.row(of...); }, elements(x, i), Pack<>{});
     } else {
       return elements(x, i);
     }
   }
-  __device__ __forceinline__ auto column(std::int64_t j) const { return prepared(elements(y, j)); }
+  __device__ __forceinline__ Column column(std::int64_t j) const {
+    return prepared(elements(y, j));
+  }
   /// A column from its elements.
   template <class Elements>
-  __device__ __forceinline__ auto prepared(const Elements& of_column) const {
+  __device__ __forceinline__ Column prepared(const Elements& of_column) const {
     if constexpr (Prepares<Formula>) {
       return apply([&](const auto&... of) { return formula.column(of...); }, of_column, Pack<>{});
     } else {
       return of_column;
     }
   }
-  template <class Row, class Column>
-  __device__ __forceinline__ auto value(const Row& of_row, const Column& of_column) const {
+  __device__ __forceinline__ Value value(const Row& of_row, const Column& of_column) const {
     if constexpr (Prepares<Formula>) {
       return formula(of_row, of_column);
     } else {
@@ -68,12 +95,11 @@ struct Problem {
 };
 
 template <class Problem>
-using RowOf = decltype(std::declval<const Problem&>().row(0));
+using RowOf = typename Problem::Row;
 template <class Problem>
-using ColumnOf = decltype(std::declval<const Problem&>().column(0));
+using ColumnOf = typename Problem::Column;
 template <class Problem>
-using ValueOfPair = std::remove_cvref_t<decltype(std::declval<const Problem&>().value(
-    std::declval<RowOf<Problem>>(), std::declval<ColumnOf<Problem>>()))>;
+using ValueOfPair = typename Problem::Value;
 
 /// A column in shared memory, so aligned that it comes in the fewest accesses.
 template <class Column>

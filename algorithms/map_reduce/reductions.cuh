@@ -2,7 +2,7 @@
 // and
 //
 //   State neutral()                      what N = 0 gives
-//   void add(State&, value, j)           one more value, F(x_i, y_j)
+//   void add(State&, value, j)           one more value, F(x_i, y_j); j is greater than those before
 //   void merge(State&, const State&)     the values of another part of the columns, behind or before
 //   Result result(const State&)          what is stored for row i
 //
@@ -297,27 +297,21 @@ struct KLeast {
     return state;
   }
   __device__ __forceinline__ void add(State& best, T value, std::int64_t j) const {
-    if (!comes_before(value, j, best.values[K - 1], best.j[K - 1])) return;
-    // The last one leaves; what comes behind the new one moves up.
-#pragma unroll
-    for (int k = K - 1; k >= 0; --k) {
-      const bool is_behind = comes_before(value, j, best.values[k], best.j[k]);
-      const bool is_here = is_behind &&
-                           (k == 0 || !comes_before(value, j, best.values[k - 1], best.j[k - 1]));
-      if (is_behind && k > 0) {
-        best.values[k] = best.values[k - 1];
-        best.j[k] = best.j[k - 1];
-      }
-      if (is_here) {
-        best.values[k] = value;
-        best.j[k] = j;
-      }
+    // Only +infinity is not less than what stands for "none".
+    if (!(value < best.values[K - 1]) && !(value == best.values[K - 1] && best.j[K - 1] < 0)) {
+      return;
     }
+    insert(best, value, j, [](T a, T b, std::int64_t, std::int64_t b_j) {
+      return a < b || (a == b && b_j < 0);  // behind those that are equal: their j is lower
+    });
   }
   __device__ __forceinline__ void merge(State& best, const State& other) const {
 #pragma unroll
     for (int k = 0; k < K; ++k) {
-      if (other.j[k] >= 0) add(best, other.values[k], other.j[k]);
+      if (other.j[k] < 0) break;
+      insert(best, other.values[k], other.j[k], [](T a, T b, std::int64_t a_j, std::int64_t b_j) {
+        return a < b || (a == b && (b_j < 0 || a_j < b_j));
+      });
     }
   }
   __device__ __forceinline__ Group open(const State&) const {
@@ -332,9 +326,21 @@ struct KLeast {
   }
 
  private:
-  __device__ __forceinline__ static bool comes_before(T a, std::int64_t a_j, T b,
-                                                      std::int64_t b_j) {
-    return a < b || (a == b && (b_j < 0 || a_j < b_j));
+  /// What comes behind the new one moves up by one; the last one leaves.
+  template <class ComesBefore>
+  __device__ __forceinline__ static void insert(State& best, T value, std::int64_t j,
+                                                ComesBefore comes_before) {
+    bool is_before = comes_before(value, best.values[K - 1], j, best.j[K - 1]);
+#pragma unroll
+    for (int k = K - 1; k >= 0; --k) {
+      const bool is_before_next =
+          k > 0 && comes_before(value, best.values[k > 0 ? k - 1 : 0], j, best.j[k > 0 ? k - 1 : 0]);
+      if (is_before) {
+        best.values[k] = is_before_next ? best.values[k > 0 ? k - 1 : 0] : value;
+        best.j[k] = is_before_next ? best.j[k > 0 ? k - 1 : 0] : j;
+      }
+      is_before = is_before_next;
+    }
   }
 };
 

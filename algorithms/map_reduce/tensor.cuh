@@ -73,13 +73,33 @@ struct Exponential<LogGaussian<float, D>, LogSumExp<float>> {
 template <int D>
 inline constexpr int tensor_tile = D <= 8 ? 256 : D <= 32 ? 128 : 64;
 
+/// A tile of columns in Gram form.
+template <int Chunks, int Tile>
+struct TileHalves {
+  static constexpr int chunks = Chunks;
+  static constexpr int tile = Tile;
+  /// (h, l, h, l) of a coordinate, as the lanes of a warp take them.
+  std::uint32_t halves[Tile / 8][Chunks][warp_threads][2];
+  float squares[Chunks][Tile];  ///< of each column, the part of each chunk; in the end [0] has all
+
+  __device__ __forceinline__ void set(int t, int k, float v) {
+    const std::uint32_t half = hopper::split_halves(v);
+    const std::uint32_t both[2] = {half, half};
+    store_vector(halves[t / 8][k / 4][t % 8 * 4 + k % 4], both);
+  }
+  /// What a lane takes of chunk c of columns 8 eight to 8 eight + 7.
+  __device__ __forceinline__ void load(int eight, int c, std::uint32_t (&of_lane)[2]) const {
+    load_vector(halves[eight][c][lane_index()], of_lane);
+  }
+};
+
 /// Shared memory of a tensor kernel: a tile in one of two forms, and the sums of rows.
 template <class Shape, int D, int E, class Column>
 struct TensorStorage {
   static constexpr int chunks = chunks_of(D);
   static constexpr int tile = tensor_tile<D>;
   struct Gram {
-    std::uint32_t halves[tile / 8][chunks][warp_threads];  ///< as the lanes of a warp take them
+    TileHalves<chunks, tile> columns;
     float weights[E][tile];
   };
   union {
@@ -107,23 +127,87 @@ __device__ __forceinline__ void block_find_centre(const Array<T, D>& x, std::int
   __syncthreads();  // the centre is there
 }
 
-/// Coordinate k of a point, relative to the centre; 0 behind the last one.
+/// Coordinates 4 c to 4 c + 3 of a point, relative to the centre; 0 behind the last one.
 template <int D>
-__device__ __forceinline__ float centred(const float* point, int k, const float (&centre)[D],
-                                         float scale) {
-  return k < D ? scale * (point[k] - centre[k]) : 0.0f;
+__device__ __forceinline__ void load_chunk(const float* point, int c, const float (&centre)[D],
+                                           float (&u)[4]) {
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const int coordinate = 4 * c + k;
+    const bool is_coordinate = D % 4 == 0 || coordinate < D;
+    u[k] = is_coordinate ? point[coordinate] - centre[coordinate] : 0.0f;
+  }
 }
+__device__ __forceinline__ float square_of_chunk(const float (&u)[4]) {
+  return fmaf(u[3], u[3], fmaf(u[2], u[2], fmaf(u[1], u[1], u[0] * u[0])));
+}
+/// |point - centre|^2, added up as the columns' are.
 template <int D>
-__device__ __forceinline__ float centred_square(const float* point, const float (&centre)[D],
-                                                float scale) {
+__device__ __forceinline__ float centred_square(const float* point, const float (&centre)[D]) {
   float sum = 0;
-#pragma unroll(D <= 16 ? D : 16)
-  for (int k = 0; k < D; ++k) {
-    const float u = centred(point, k, centre, scale);
-    sum = fmaf(u, u, sum);
+  for (int c = 0; c < chunks_of(D); ++c) {
+    float u[4];
+    load_chunk(point, c, centre, u);
+    sum += square_of_chunk(u);
   }
   return sum;
 }
+
+/// The columns of a tile on their way from global to shared memory, in the registers of `Threads`
+/// threads: those of the next tile are fetched before this one is worked on.
+template <int D, class Tile, int Threads>
+struct Fetched {
+  static constexpr int chunks = chunks_of(D);
+  static constexpr int items = (Tile::tile * chunks + Threads - 1) / Threads;
+  float v[items][4];
+
+  /// Chunks of `width` columns from y on; 0 behind them.
+  __device__ __forceinline__ void fetch(const float* y, int width) {
+    for_each_item([&](int i, int t, int c) {
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const bool is_there = t < width && (D % 4 == 0 || 4 * c + k < D);
+        v[i][k] = is_there ? y[t * D + 4 * c + k] : 0.0f;
+      }
+    });
+  }
+  /// Stores factor (y - centre), and in squares[0] each column's |y - centre|^2. No thread needs the
+  /// tile any more, and a barrier must follow; but a thread may go on at once with what it has of
+  /// columns threadIdx.x, + Threads, ...
+  __device__ __forceinline__ void store(float factor, const float (&centre)[D], Tile& tile) const {
+    for_each_item([&](int i, int t, int c) {
+      float u[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const int coordinate = 4 * c + k;
+        const bool is_there = D % 4 == 0 || coordinate < D;
+        u[k] = is_there ? v[i][k] - centre[coordinate] : 0.0f;
+        tile.set(t, coordinate, factor * u[k]);
+      }
+      tile.squares[c][t] = square_of_chunk(u);
+    });
+    if constexpr (chunks > 1) {
+      __syncthreads();  // the parts of the squares are there
+      for (int t = threadIdx.x; t < Tile::tile; t += Threads) {
+        float sum = 0;
+        for (int c = 0; c < chunks; ++c) sum += tile.squares[c][t];
+        tile.squares[0][t] = sum;
+      }
+    }
+  }
+
+ private:
+  template <class Act>
+  __device__ __forceinline__ static void for_each_item(Act act) {
+#pragma unroll
+    for (int i = 0; i < items; ++i) {
+      const int item = i * Threads + static_cast<int>(threadIdx.x);
+      if (Tile::tile * chunks % Threads == 0 || item < Tile::tile * chunks) {
+        act(i, item % Tile::tile, item / Tile::tile);
+      }
+    }
+  }
+};
 
 /// A lane's part of 16 rows, (h, h, l, l) of its coordinate of each chunk.
 template <int Chunks>
@@ -134,47 +218,39 @@ struct RowHalves {
     a[chunk][half] = __byte_perm(halves, halves, 0x1010);
     a[chunk][half + 2] = __byte_perm(halves, halves, 0x3232);
   }
-  /// The products of the 16 rows with 8 columns, of which a lane has (h, l) of its coordinates.
-  __device__ __forceinline__ void multiply(const std::uint32_t (&b)[Chunks],
-                                           float (&product)[4]) const {
-    const float zero[4] = {0, 0, 0, 0};
-    hopper::multiply_16x16x8(a[0], {b[0], b[0]}, zero, product);
+  /// Row lane / 4, or (half 1) the one eight behind it: factor (point - centre).
+  template <int D>
+  __device__ __forceinline__ void set_row(int half, const float* point, const float (&centre)[D],
+                                          float factor) {
 #pragma unroll
-    for (int c = 1; c < Chunks; ++c) {
-      const float sum[4] = {product[0], product[1], product[2], product[3]};
-      hopper::multiply_16x16x8(a[c], {b[c], b[c]}, sum, product);
+    for (int c = 0; c < chunks_of(D); ++c) {
+      const int k = 4 * c + lane_index() % 4;
+      set(c, half, k < D ? factor * (point[k] - centre[k]) : 0.0f);
     }
   }
 };
 
+/// The products of a warp's rows with columns 8 eight to 8 eight + 7 of a tile.
+template <int RowTiles, class Tile>
+__device__ __forceinline__ void warp_multiply(const RowHalves<Tile::chunks> (&rows)[RowTiles],
+                                              const Tile& tile, int eight,
+                                              float (&products)[RowTiles][4]) {
+#pragma unroll
+  for (int c = 0; c < Tile::chunks; ++c) {
+    std::uint32_t halves[2];
+    tile.load(eight, c, halves);
+#pragma unroll
+    for (int m = 0; m < RowTiles; ++m) {
+      const float zero[4] = {0, 0, 0, 0};
+      const float sum[4] = {products[m][0], products[m][1], products[m][2], products[m][3]};
+      hopper::multiply_16x16x8(rows[m].a[c], halves, c == 0 ? zero : sum, products[m]);
+    }
+  }
+}
+
 /// Sums of exponentials. Squares up to this are accurate enough: their rounding errors, and those
 /// of products as large, are 2^-20 of an exponent at most.
 inline constexpr float most_square = 16;
-
-/// A column of a tile in Gram form: 2 v in halves, and 2^-|v|^2 b.
-template <class Form, class Storage, class Problem>
-__device__ __forceinline__ void thread_store_gram_column(const Problem& problem, std::int64_t j,
-                                                         bool is_column, int t, float scale,
-                                                         Storage& shared) {
-  constexpr int D = Form::dimension;
-  const float* y = get<0>(problem.y).data + (is_column ? j : 0) * D;
-#pragma unroll
-  for (int c = 0; c < Storage::chunks; ++c) {
-    std::uint32_t halves[4];
-#pragma unroll
-    for (int lane = 0; lane < 4; ++lane) {
-      const float v = is_column ? centred(y, 4 * c + lane, shared.centre, 2 * scale) : 0.0f;
-      halves[lane] = hopper::split_halves(v);
-    }
-    store_vector(&shared.gram.halves[t / 8][c][t % 8 * 4], halves);
-  }
-  Vector<float, Form::signal> weight{};
-  if (is_column) {
-    weight = scaled(exp2_of(-centred_square(y, shared.centre, scale)), Form::weight(problem.y, j));
-  }
-#pragma unroll
-  for (int e = 0; e < Form::signal; ++e) shared.gram.weights[e][t] = weight[e];
-}
 
 /// The sums over the columns of a lane: of row g of each of the warp's row tiles, then of row g + 8.
 template <int RowTiles, int E>
@@ -206,19 +282,15 @@ __device__ __forceinline__ void warp_add_exponentials(
     LaneSums<Shape::row_tiles, Form::signal>& sums) {
   constexpr int E = Form::signal;
   const int lane = lane_index();
-#pragma unroll 2
+#pragma unroll(Storage::chunks <= 4 ? 2 : 1)
   for (int eight = warp_index() / Shape::row_warps; eight < eights; eight += Shape::column_warps) {
-    std::uint32_t halves[Storage::chunks];
-#pragma unroll
-    for (int c = 0; c < Storage::chunks; ++c) halves[c] = shared.gram.halves[eight][c][lane];
     float weights[E][2];
 #pragma unroll
     for (int e = 0; e < E; ++e) {
       load_vector(&shared.gram.weights[e][eight * 8 + lane % 4 * 2], weights[e]);
     }
-    float exponents[Shape::row_tiles][4];
-#pragma unroll
-    for (int m = 0; m < Shape::row_tiles; ++m) rows[m].multiply(halves, exponents[m]);
+    float exponents[Shape::row_tiles][4] = {};
+    warp_multiply(rows, shared.gram.columns, eight, exponents);
 #pragma unroll
     for (int m = 0; m < Shape::row_tiles; ++m) {
 #pragma unroll
@@ -258,9 +330,32 @@ __device__ __forceinline__ void warp_store_sums(const LaneSums<Shape::row_tiles,
   }
 }
 
+/// The states of a thread's rows.
+template <class State, int R>
+struct States {
+  State of[R];
+};
+
+/// A tile from the differences: a thread has rows threadIdx.x, + threads, ... of its block. Not
+/// inlined, so that it takes no registers from the loop that it stands in for.
+template <class Shape, int R, class Problem>
+[[gnu::noinline]] __device__ States<typename Problem::State, R> thread_reduce_far_tile(
+    const Problem& problem, States<typename Problem::State, R> states, std::int64_t first_row,
+    const Staged<ColumnOf<Problem>>* tile, std::int64_t first, int width) {
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const std::int64_t i = first_row + threadIdx.x + r * Shape::threads;
+    const RowOf<Problem> row[1] = {problem.row(min(i, problem.rows - 1))};
+    typename Problem::State state[1] = {states.of[r]};
+    thread_reduce_tile<1>(problem, row, state, tile, first, width);
+    states.of[r] = state[0];
+  }
+  return states;
+}
+
 template <class Shape, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    tensor_sum_kernel(Problem problem, Split split, typename Problem::State* partials,
+    tensor_sum_kernel(const __grid_constant__ Problem problem, Split split, typename Problem::State* partials,
                       unsigned* tickets) {
   using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
   using State = typename Problem::State;
@@ -276,28 +371,21 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   const float scale = Form::scale(problem.formula);
   // Behind the last row, that one again: it is not stored.
   const auto row_index = [&](int row) { return min(first_row + row, problem.rows - 1); };
-  const auto square_of = [&](const auto& array, std::int64_t i) {
-    return centred_square(array.data + i * D, shared.centre, scale);
+  const auto square_of_row = [&](int row) {
+    return scale * scale * centred_square(x.data + row_index(row) * D, shared.centre);
   };
 
   block_find_centre(x, first_row, Shape::block_rows, shared.centre);
   RowHalves<Storage::chunks> rows[Shape::row_tiles];
   const int warp_row = warp_index() % Shape::row_warps * Shape::warp_rows;
 #pragma unroll
-  for (int m = 0; m < Shape::row_tiles; ++m) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const float* point =
-          x.data + row_index(warp_row + m * 16 + half * 8 + lane_index() / 4) * D;
-#pragma unroll
-      for (int c = 0; c < Storage::chunks; ++c) {
-        rows[m].set(c, half, centred(point, 4 * c + lane_index() % 4, shared.centre, scale));
-      }
-    }
+  for (int r = 0; r < 2 * Shape::row_tiles; ++r) {
+    const float* point = x.data + row_index(warp_row + r * 8 + lane_index() / 4) * D;
+    rows[r / 2].set_row(r % 2, point, shared.centre, scale);
   }
   bool are_far = false;
   for (int row = threadIdx.x; row < Shape::block_rows; row += Shape::threads) {
-    are_far = are_far || !(square_of(x, row_index(row)) <= most_square);
+    are_far = are_far || !(square_of_row(row) <= most_square);
   }
   const bool rows_are_far = __syncthreads_or(are_far);
 
@@ -305,38 +393,57 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   sums.set_zero();
   // What is computed from differences: a thread has rows threadIdx.x, + threads, ...
   constexpr int R = (Shape::block_rows + Shape::threads - 1) / Shape::threads;
-  State states[R];
+  States<State, R> states;
 #pragma unroll
-  for (int r = 0; r < R; ++r) states[r] = problem.reduction.neutral();
+  for (int r = 0; r < R; ++r) states.of[r] = problem.reduction.neutral();
 
   const Range range = range_of(split, part, problem.columns);
-  for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
-    const int width = static_cast<int>(min(std::int64_t{Storage::tile}, range.end - first));
-    bool is_far = rows_are_far;
-    for (int t = threadIdx.x; t < width; t += Shape::threads) {
-      is_far = is_far || !(square_of(y, first + t) <= most_square);
+  const auto width_at = [&](std::int64_t first) {
+    return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
+  };
+  Fetched<D, decltype(shared.gram.columns), Shape::threads> fetched;
+  constexpr int own_columns = (Storage::tile + Shape::threads - 1) / Shape::threads;
+  Vector<float, E> weights[own_columns];
+  const auto fetch = [&](std::int64_t first) {
+    const int width = width_at(first);
+    fetched.fetch(y.data + first * D, width);
+#pragma unroll
+    for (int n = 0; n < own_columns; ++n) {
+      const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
+      weights[n] = Vector<float, E>{};
+      if (t < width) weights[n] = Form::weight(problem.y, first + t);
     }
-    if (!__syncthreads_or(is_far)) {  // and nobody needs the last tile any more
-      const int eights = (width + 7) / 8;
-      for (int t = threadIdx.x; t < eights * 8; t += Shape::threads) {
-        thread_store_gram_column<Form>(problem, first + t, t < width, t, scale, shared);
-      }
-      __syncthreads();  // the tile is there
+  };
+  fetch(range.begin);
+  for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
+    const int width = width_at(first);
+    __syncthreads();  // nobody needs the last tile any more
+    fetched.store(2 * scale, shared.centre, shared.gram.columns);
+    bool is_far = rows_are_far;
+#pragma unroll
+    for (int n = 0; n < own_columns; ++n) {
+      const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
+      if (Storage::tile % Shape::threads != 0 && t >= Storage::tile) break;
+      const float square = scale * scale * shared.gram.columns.squares[0][t];
+      is_far = is_far || (t < width && !(square <= most_square));
+      const Vector<float, E> weight = scaled(t < width ? exp2_of(-square) : 0.0f, weights[n]);
+#pragma unroll
+      for (int e = 0; e < E; ++e) shared.gram.weights[e][t] = weight[e];
+    }
+    if (!__syncthreads_or(is_far)) {  // and the tile is there
+      fetch(first + Storage::tile);
       LaneSums<Shape::row_tiles, E> of_tile;
       of_tile.set_zero();
-      warp_add_exponentials<Shape, Form>(rows, shared, eights, of_tile);
+      warp_add_exponentials<Shape, Form>(rows, shared, (width + 7) / 8, of_tile);
       sums.add(of_tile);
     } else {
       for (int t = threadIdx.x; t < width; t += Shape::threads) {
         shared.columns[t].column = problem.column(first + t);
       }
       __syncthreads();  // the tile is there
-      RowOf<Problem> row[R];
-#pragma unroll
-      for (int r = 0; r < R; ++r) {
-        row[r] = problem.row(row_index(static_cast<int>(threadIdx.x) + r * Shape::threads));
-      }
-      thread_reduce_tile<R>(problem, row, states, shared.columns, first, width);
+      states = thread_reduce_far_tile<Shape, R>(problem, states, first_row, shared.columns, first,
+                                                width);
+      fetch(first + Storage::tile);
     }
   }
 
@@ -348,7 +455,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     for (int r = 0; r < R; ++r) {
       const int row = static_cast<int>(threadIdx.x) + r * Shape::threads;
       if (row < Shape::block_rows && first_row + row < problem.rows) {
-        act(first_row + row, row, states[r]);
+        act(first_row + row, row, states.of[r]);
       }
     }
   };
@@ -359,7 +466,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
 #pragma unroll
       for (int e = 0; e < E; ++e) sum[e] += shared.sums[warp][row][e];
     }
-    problem.reduction.merge(state, Form::state(square_of(x, i), sum));
+    problem.reduction.merge(state, Form::state(square_of_row(row), sum));
     if (split.parts > 1) partials[part * problem.rows + i] = state;
   });
   if (split.parts > 1) {

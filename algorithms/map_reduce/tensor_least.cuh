@@ -1,7 +1,7 @@
-// Least distances on the tensor cores: the Gram form only rules out. For a row u the least of
-// |v|^2 - 2 u . v over a group of columns, which a comparison a pair finds, tells whether one of
-// them can come closer than what the row has; only then are their distances computed, from the
-// differences. So the answer is the one that the other schemes give, however inexact the form is.
+// Least distances on the tensor cores: the Gram form only rules out. For a row u it gives a lower
+// bound of |v|^2 - 2 u . v for every column v; only where that does not exceed what the row has is
+// the distance computed, from the differences. So the answer is the one that the other schemes give,
+// however inexact the form is.
 #pragma once
 
 #include <cstdint>
@@ -11,49 +11,108 @@
 
 namespace warpath::map_reduce {
 
-/// What a squared distance must stay below, or be equal to, to change a state.
+/// What a squared distance must stay below, or be equal to, to change a state: bound(). A lane has
+/// but every fourth pair of columns; quad_bound() is what follows from the states of all four lanes
+/// of a row.
 template <class Formula, class Reduction>
 struct LeastDistance {
   static constexpr bool is_possible = false;
 };
+
+__device__ __forceinline__ float quad_min(float value) {
+  value = fminf(value, __shfl_xor_sync(full_warp, value, 1));
+  return fminf(value, __shfl_xor_sync(full_warp, value, 2));
+}
+__device__ __forceinline__ float quad_max(float value) {
+  value = fmaxf(value, __shfl_xor_sync(full_warp, value, 1));
+  return fmaxf(value, __shfl_xor_sync(full_warp, value, 2));
+}
+
 template <int D>
 struct LeastDistance<SquaredDistance<float, D>, Min<float>> {
   static constexpr bool is_possible = true;
   __device__ __forceinline__ static float bound(float best) { return best; }
+  __device__ __forceinline__ static float quad_bound(float best) { return quad_min(best); }
 };
 template <int D>
 struct LeastDistance<SquaredDistance<float, D>, ArgMin<float>> {
   static constexpr bool is_possible = true;
-  __device__ __forceinline__ static float bound(const ArgMin<float>::State& best) {
-    return best.value;
+  using State = ArgMin<float>::State;
+  __device__ __forceinline__ static float bound(const State& best) { return best.value; }
+  __device__ __forceinline__ static float quad_bound(const State& best) {
+    return quad_min(best.value);
   }
 };
+/// Where each lane has K / 4 values below a bound, the row has K.
+template <class KLeast, int K>
+struct LeastDistanceOfK {
+  static constexpr bool is_possible = true;
+  using State = typename KLeast::State;
+  __device__ __forceinline__ static float bound(const State& best) { return best.values[K - 1]; }
+  __device__ __forceinline__ static float quad_bound(const State& best) {
+    return fminf(quad_min(best.values[K - 1]), quad_max(best.values[(K + 3) / 4 - 1]));
+  }
+};
+template <int D, int K>
+struct LeastDistance<SquaredDistance<float, D>, KMin<float, K>>
+    : LeastDistanceOfK<KMin<float, K>, K> {};
+template <int D, int K>
+struct LeastDistance<SquaredDistance<float, D>, ArgKMin<float, K>>
+    : LeastDistanceOfK<ArgKMin<float, K>, K> {};
 
 /// Shared memory of tensor_least_kernel.
 template <class Shape, class Problem>
 struct LeastStorage {
-  using Formula = typename Problem::Formula;
   using State = typename Problem::State;
-  static constexpr int dimension = Formula::dimension;
-  static constexpr int chunks = chunks_of(dimension + 1);  // one coordinate more: |v|^2
+  static constexpr int dimension = Problem::Formula::dimension;
+  static constexpr int chunks = chunks_of(dimension + 1);  // one coordinate more: the bound of |v|^2
   static constexpr int tile = tensor_tile<dimension>;
   union {
-    std::uint32_t halves[tile / 8][chunks][warp_threads];  ///< as the lanes of a warp take them
+    TileHalves<chunks, tile> columns;
     State states[Shape::column_warps][Shape::block_rows];
   };
   float centre[dimension];
-  unsigned farthest_row;        ///< squares, as the bits of a float: their order is that of integers
-  unsigned farthest_column[2];  ///< of this tile, and of the next one
+  unsigned farthest;  ///< a square, as the bits of a float: their order is that of integers
 };
 
-/// A power of two, s: s r is at least 1/2 and less than 1; 1 for r = 0. Within 2^-60 to 2^60.
+/// A power of two, s, with 1/2 <= s r < 1, of 2^-60 to 2^60.
 __device__ __forceinline__ float power_below_inverse(float r) {
-  if (r == 0) return 1;
   return exp2f(-fminf(fmaxf(floorf(log2f(r)) + 1, -60.0f), 60.0f));
+}
+
+/// In scaled coordinates, |u| <= 1. Columns farther away are always looked at: their squares pass
+/// the range of halves.
+inline constexpr float farthest_column = 128;
+/// What no scaled value is, above and below.
+inline constexpr float beyond_all = 60000;
+
+/// How far |v|^2 - 2 u . v may be from its value in Gram form, with |u| <= 1: what the halves lose
+/// of coordinates, what the sums of each chunk lose, and what centring them has lost; and how far
+/// the distance from differences may be from the true one.
+__device__ __forceinline__ float gram_error(float square, int chunks) {
+  const float reach = 1 + sqrtf(square);
+  return static_cast<float>(chunks + 3) * 0x1p-21f * reach * reach;
 }
 
 /// Columns of a group, in eights.
 inline constexpr int least_eights = 4;
+
+/// The coordinate behind the last one of each column: a lower bound of its square.
+template <int D, class Tile>
+__device__ __forceinline__ void block_store_bounds(int width, float scale, Tile& tile) {
+  for (int t = threadIdx.x; t < Tile::tile; t += blockDim.x) {
+    const float square = scale * scale * tile.squares[0][t];
+    const bool is_far = !(square <= farthest_column * farthest_column);
+    float bound = square - gram_error(square, Tile::chunks);
+    if (is_far) bound = -beyond_all;
+    if (t >= width) bound = beyond_all;
+    tile.set(t, D, bound);
+    for (int k = D + 1; k % 4 != 0; ++k) tile.set(t, k, 0.0f);
+    if (is_far) {  // the products must be finite
+      for (int k = 0; k < D; ++k) tile.set(t, k, 0.0f);
+    }
+  }
+}
 
 template <class Shape, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
@@ -63,12 +122,12 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   using State = typename Problem::State;
   using Storage = LeastStorage<Shape, Problem>;
   constexpr int D = Storage::dimension;
-  constexpr int chunks = Storage::chunks;
   constexpr int lane_rows = 2 * Shape::row_tiles;
   auto& shared = dynamic_shared<Storage>();
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const std::int64_t part = blockIdx.x / split.row_blocks;
   const std::int64_t first_row = row_block * Shape::block_rows;
+  const Range range = range_of(split, part, problem.columns);
   const auto& x = get<0>(problem.x);
   const auto& y = get<0>(problem.y);
   const int lane = lane_index();
@@ -78,106 +137,82 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     return warp_index() % Shape::row_warps * Shape::warp_rows + r * 8 + lane / 4;
   };
   // Behind the last row, that one again: it is not stored.
-  const auto point_of = [&](int row) {
-    return x.data + min(first_row + row, problem.rows - 1) * D;
-  };
+  const auto index_of = [&](int row) { return min(first_row + row, problem.rows - 1); };
 
-  if (threadIdx.x == 0) shared.farthest_row = shared.farthest_column[0] = 0;
+  // The scale: rows, and some columns, are at most 1 away from the centre.
+  if (threadIdx.x == 0) shared.farthest = 0;
   block_find_centre(x, first_row, Shape::block_rows, shared.centre);  // and all is zero
   float squares[lane_rows];
 #pragma unroll
   for (int r = 0; r < lane_rows; ++r) {
-    squares[r] = centred_square(point_of(row_of(r)), shared.centre, 1.0f);
-    if (lane % 4 == 0) atomicMax(&shared.farthest_row, __float_as_uint(squares[r]));
+    squares[r] = centred_square(x.data + index_of(row_of(r)) * D, shared.centre);
+    if (isfinite(squares[r])) atomicMax(&shared.farthest, __float_as_uint(squares[r]));
   }
-  __syncthreads();  // the farthest row is known
-  const float row_radius = sqrtf(__uint_as_float(shared.farthest_row));
-  const float row_scale = power_below_inverse(row_radius);
-  RowHalves<chunks> rows[Shape::row_tiles];
+  const std::int64_t sampled =
+      range.begin + (range.end - range.begin) * threadIdx.x / Shape::threads;
+  const float column_square = centred_square(y.data + sampled * D, shared.centre);
+  if (isfinite(column_square)) atomicMax(&shared.farthest, __float_as_uint(column_square));
+  __syncthreads();  // the farthest is known
+  const float scale = power_below_inverse(sqrtf(__uint_as_float(shared.farthest)));
+  RowHalves<Storage::chunks> rows[Shape::row_tiles];
   State states[lane_rows];
+  float quad_bounds[lane_rows];
 #pragma unroll
   for (int r = 0; r < lane_rows; ++r) {
-#pragma unroll
-    for (int c = 0; c < chunks; ++c) {
-      const int k = 4 * c + lane % 4;
-      const float u = k == D ? 1.0f : centred(point_of(row_of(r)), k, shared.centre, row_scale);
-      rows[r / 2].set(c, r % 2, u);
-    }
+    const float* point = x.data + index_of(row_of(r)) * D;
+    rows[r / 2].set_row(r % 2, point, shared.centre, scale);
+    if (lane % 4 == D % 4) rows[r / 2].set(D / 4, r % 2, 1.0f);
+    if (D % 4 == 0 && lane % 4 != 0) rows[r / 2].set(D / 4, r % 2, 0.0f);
     states[r] = problem.reduction.neutral();
+    quad_bounds[r] = std::numeric_limits<float>::infinity();
   }
+  // A row that is not finite has no bound: all of its columns are looked at.
+  const auto limit_of = [&](int r) {
+    const float bound = fminf(Form::bound(states[r]), quad_bounds[r]);
+    const float limit = (bound * (1 + 0x1p-20f) - squares[r]) * (scale * scale);
+    return isfinite(squares[r]) ? limit : std::numeric_limits<float>::infinity();
+  };
 
-  const Range range = range_of(split, part, problem.columns);
-  int turn = 0;
-  for (std::int64_t first = range.begin; first < range.end; first += Storage::tile, turn ^= 1) {
-    const int width = static_cast<int>(min(std::int64_t{Storage::tile}, range.end - first));
-    float farthest = 0;
-    for (int t = threadIdx.x; t < width; t += Shape::threads) {
-      // A NaN has the bits of a number that is larger than all: the form rules nothing out then.
-      const float square = centred_square(y.data + (first + t) * D, shared.centre, 1.0f);
-      farthest = square == square ? fmaxf(farthest, square) : INFINITY;
-    }
-    atomicMax(&shared.farthest_column[turn], __float_as_uint(farthest));
-    __syncthreads();  // the farthest column is known, and nobody needs the last tile any more
-    const float column_radius = sqrtf(__uint_as_float(shared.farthest_column[turn]));
-    if (threadIdx.x == 0) shared.farthest_column[turn ^ 1] = 0;
-    const float column_scale = power_below_inverse(column_radius);
-    const int eights = (width + 7) / 8;
-    for (int t = threadIdx.x; t < (eights + least_eights - 1) / least_eights * least_eights * 8;
-         t += Shape::threads) {
-      // Behind the last column, that one again: it changes nothing.
-      const float* point = y.data + (first + min(t, width - 1)) * D;
-      const float square =
-          centred_square(point, shared.centre, 1.0f) * (row_scale * column_scale);
-#pragma unroll
-      for (int c = 0; c < chunks; ++c) {
-        std::uint32_t halves[4];
-#pragma unroll
-        for (int k = 4 * c; k < 4 * c + 4; ++k) {
-          halves[k - 4 * c] = hopper::split_halves(
-              k == D ? square : centred(point, k, shared.centre, -2 * column_scale));
-        }
-        store_vector(&shared.halves[t / 8][c][t % 8 * 4], halves);
-      }
-    }
-    // All values are row_scale column_scale times what they would be. Their errors: 2^-22 of the
-    // products, and what the sums of each chunk lose; with a wide margin. Where a half cannot hold
-    // |v|^2, nothing is ruled out.
-    const float both = row_scale * column_scale;
-    const float magnitude = row_radius * row_scale + 1 + column_radius * row_scale;
-    const float margin = column_radius * row_scale < 30000.0f && column_radius < 1e18f &&
-                                 row_radius < 1e18f
-                             ? magnitude * (4 + chunks) * 0x1p-20f
-                             : INFINITY;
-    const auto limit_of = [&](int r) {
-      return (Form::bound(states[r]) * (1 + 0x1p-20f) - squares[r]) * both + margin;
-    };
+  const auto width_at = [&](std::int64_t first) {
+    return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
+  };
+  Fetched<D, decltype(shared.columns), Shape::threads> fetched;
+  fetched.fetch(y.data + range.begin * D, width_at(range.begin));
+  for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
+    const int width = width_at(first);
+    __syncthreads();  // nobody needs the last tile any more
+    fetched.store(-2 * scale, shared.centre, shared.columns);
+    block_store_bounds<D>(width, scale, shared.columns);
     float limits[lane_rows];
 #pragma unroll
-    for (int r = 0; r < lane_rows; ++r) limits[r] = limit_of(r);
+    for (int r = 0; r < lane_rows; ++r) {
+      quad_bounds[r] = Form::quad_bound(states[r]);
+      limits[r] = limit_of(r);
+    }
     __syncthreads();  // the tile is there
-    for (int group = warp_column * least_eights; group < eights;
+    fetched.fetch(y.data + (first + Storage::tile) * D, width_at(first + Storage::tile));
+    for (int group = warp_column * least_eights; group * 8 < width;
          group += Shape::column_warps * least_eights) {
-      float least[lane_rows];
-#pragma unroll
-      for (int r = 0; r < lane_rows; ++r) least[r] = std::numeric_limits<float>::infinity();
+      float values[least_eights][Shape::row_tiles][4] = {};
 #pragma unroll
       for (int eight = 0; eight < least_eights; ++eight) {
-        std::uint32_t halves[chunks];
-#pragma unroll
-        for (int c = 0; c < chunks; ++c) halves[c] = shared.halves[group + eight][c][lane];
-#pragma unroll
-        for (int m = 0; m < Shape::row_tiles; ++m) {
-          float value[4];
-          rows[m].multiply(halves, value);
-          least[2 * m] = fminf(least[2 * m], fminf(value[0], value[1]));
-          least[2 * m + 1] = fminf(least[2 * m + 1], fminf(value[2], value[3]));
-        }
+        warp_multiply(rows, shared.columns, group + eight, values[eight]);
       }
 #pragma unroll
       for (int r = 0; r < lane_rows; ++r) {
-        if (least[r] > limits[r]) continue;
-        const auto row = problem.row(min(first_row + row_of(r), problem.rows - 1));
+        const auto value_of = [&](int n) { return values[n / 2][r / 2][r % 2 * 2 + n % 2]; };
+        float least = value_of(0);
+#pragma unroll
+        for (int n = 1; n < 2 * least_eights; ++n) least = fminf(least, value_of(n));
+        if (least > limits[r]) continue;
+        unsigned candidates = 0;
+#pragma unroll
         for (int n = 0; n < 2 * least_eights; ++n) {
+          if (!(value_of(n) > limits[r])) candidates |= 1u << n;
+        }
+        const auto row = problem.row(index_of(row_of(r)));
+        for (; candidates != 0; candidates &= candidates - 1) {
+          const int n = __ffs(static_cast<int>(candidates)) - 1;
           const int t = (group + n / 2) * 8 + lane % 4 * 2 + n % 2;
           if (t >= width) break;
           problem.reduction.add(states[r], problem.value(row, problem.column(first + t)), first + t);

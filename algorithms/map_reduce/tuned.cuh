@@ -159,10 +159,46 @@ __device__ __forceinline__ void thread_reduce_batch(const Problem& problem,
   }
 }
 
+/// The warps of a block, shared out over R rows: W of them to a row, or one to several rows.
+template <int R, int Warps>
+struct WarpsOfRows {
+  static constexpr int W = Warps > R ? Warps / R : 1;
+  static_assert(Warps % R == 0 || R % Warps == 0);
+
+  /// act(r) for each of this warp's rows.
+  template <class Act>
+  __device__ __forceinline__ static void for_each_row(Act act) {
+    for (int r = warp_index() / W; r < R; r += Warps / W) act(r);
+  }
+  /// Whether this thread stores what is found of its warp's rows.
+  __device__ __forceinline__ static bool is_first() { return threadIdx.x % (W * warp_threads) == 0; }
+};
+
+/// The states of a row, of `parts` parts, merged by the W warps that it has, in all lanes of the
+/// first of them. of_warp: a state for each warp of the block.
+template <int W, class Reduction, class State>
+__device__ __forceinline__ State warps_merge_parts(const Reduction& reduction, const State* of_parts,
+                                                   std::int64_t parts, State* of_warp) {
+  const int warp = warp_index() % W;
+  State state = reduction.neutral();
+#pragma unroll 4
+  for (std::int64_t p = warp * warp_threads + lane_index(); p < parts; p += W * warp_threads) {
+    reduction.merge(state, of_parts[p]);
+  }
+  state = warp_merge(reduction, state);
+  if constexpr (W > 1) {
+    if (lane_index() == 0) of_warp[warp_index()] = state;
+    __syncthreads();  // the warps' states are there
+    state = lane_index() < W ? of_warp[warp_index() - warp + lane_index()] : reduction.neutral();
+    state = warp_merge(reduction, state);
+  }
+  return state;
+}
+
 /// R rows a block, in all of its threads, which share the columns of the block's part: thread k has
 /// batches k, k + threads, ... of it.
 template <class Shape, int Batch, class Problem>
-__global__ void __launch_bounds__(Shape::threads)
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     columns_kernel(Problem problem, Split split, typename Problem::State* partials,
                    unsigned* tickets) {
   using State = typename Problem::State;
@@ -180,6 +216,7 @@ __global__ void __launch_bounds__(Shape::threads)
   }
   const Range range = range_of(split, part, problem.columns);
   const std::int64_t full_batches = range.end / Batch;
+#pragma unroll(R == 1 ? 4 : 1)
   for (std::int64_t q = range.begin / Batch + threadIdx.x; q < full_batches; q += Shape::threads) {
     ColumnOf<Problem> columns[Batch];
     load_columns<Batch>(problem, problem.y, q, columns);
@@ -196,31 +233,28 @@ __global__ void __launch_bounds__(Shape::threads)
   }
   __syncthreads();  // the warps' states are there
 
-  const auto merged = [&](const State* of_parts, std::int64_t parts) {
-    State state = problem.reduction.neutral();
-    for (std::int64_t p = lane_index(); p < parts; p += warp_threads) {
-      problem.reduction.merge(state, of_parts[p]);
-    }
-    return warp_merge(problem.reduction, state);
-  };
+  using Rows = WarpsOfRows<R, warps>;
+  State* of_parts = partials + row_block * R * split.parts;  // [R][parts]
   const auto store = [&](int r, const State& state) {
     const std::int64_t i = row_block * R + r;
-    if (lane_index() == 0 && i < problem.rows) problem.out[i] = problem.reduction.result(state);
+    if (Rows::is_first() && i < problem.rows) problem.out[i] = problem.reduction.result(state);
   };
-  State* of_parts = partials + row_block * R * split.parts;  // [R][parts]
-  for (int r = warp_index(); r < R; r += warps) {
-    const State state = merged(&of_warp[r * warps], warps);
+  Rows::for_each_row([&](int r) {
+    State state = lane_index() < warps ? of_warp[r * warps + lane_index()]
+                                       : problem.reduction.neutral();
+    state = warp_merge(problem.reduction, state);
     if (split.parts == 1) {
       store(r, state);
-    } else if (lane_index() == 0) {
+    } else if (Rows::is_first()) {
       of_parts[r * split.parts + part] = state;
     }
-  }
+  });
   if (split.parts == 1) return;
   if (!is_last_block(&tickets[row_block], static_cast<unsigned>(split.parts))) return;
-  for (int r = warp_index(); r < R; r += warps) {
-    store(r, merged(&of_parts[r * split.parts], split.parts));
-  }
+  Rows::for_each_row([&](int r) {
+    store(r, warps_merge_parts<Rows::W>(problem.reduction, &of_parts[r * split.parts], split.parts,
+                                        of_warp));
+  });
 }
 
 }  // namespace warpath::map_reduce

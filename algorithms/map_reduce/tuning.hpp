@@ -21,11 +21,13 @@ struct RowsShape {
   static constexpr int block_rows = threads * Rows;
 };
 
-/// columns_kernel: Rows rows in the registers of every thread.
-template <int Rows>
+/// columns_kernel: Rows rows in the registers of every thread, and so many blocks at least a
+/// multiprocessor.
+template <int Rows, int Blocks>
 struct ColumnsShape {
   static constexpr int threads = 256;
   static constexpr int rows = Rows;
+  static constexpr int blocks = Blocks;
 };
 
 /// tensor kernels: a warp has RowTiles tiles of 16 rows; RowWarps of them side by side in a block,

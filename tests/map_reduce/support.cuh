@@ -93,7 +93,7 @@ std::vector<typename Reduction::Result> reduced(const Formula& formula, const Re
   Workspace workspace;
   const Guarded<typename Reduction::Result> out(x.count);
   CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
-  map_reduce(formula, reduction, x, y, out.span(), workspace, stream, options);
+  reduce(formula, reduction, x, y, out.span(), workspace, stream, options);
   return out.get();
 }
 
