@@ -44,12 +44,12 @@ constexpr bool has_rows_kernel(int rows_per_thread) {
 }
 template <class Problem>
 constexpr bool has_columns_kernel(int rows) {
-  return rows == 1 || has_rows_kernel<Problem>(std::min(rows, 8));
+  return rows == 1 || has_rows_kernel<Problem>(rows);
 }
 template <class Problem>
 constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 32;
 template <class Problem, int Rows>
-using ColumnsShapeOf = ColumnsShape<Rows, !has_short_rows<Problem> ? 1 : Rows == 1 ? 6 : Rows == 8 ? 3 : 2>;
+using ColumnsShapeOf = ColumnsShape<Rows, !has_short_rows<Problem> ? 1 : Rows == 1 ? 6 : 3>;
 template <class Problem, int Rows>
 using RowsShapeOf =
     RowsShape<Rows, Rows * (sizeof(RowOf<Problem>) + 2 * sizeof(typename Problem::State)) <= 160
@@ -93,18 +93,26 @@ constexpr bool is_tensor_least =
 template <class Problem>
 constexpr bool has_tensor = is_tensor_sum<Problem> || is_tensor_least<Problem>;
 
-/// Shape number `which` of the tensor kernels, as a type: act.operator()<Shape>(). Rows of many
-/// dimensions and long states take registers: one tile of rows a warp, and fewer blocks.
+/// Shape number `which` of the tensor kernels, as a type: act.operator()<Shape>(), largest first. Long
+/// states, and rows of many dimensions, take registers.
 template <class Problem, class Act>
 void with_tensor_shape(int which, Act&& act) {
   constexpr bool is_wide = sizeof(RowOf<Problem>) > 32;
-  constexpr int tiles = is_wide || sizeof(typename Problem::State) > 16 ? 1 : 2;
-  constexpr int eight_warps = is_wide ? 1 : is_tensor_least<Problem> ? 2 : 3;
-  constexpr int four_warps = is_wide ? 3 : is_tensor_least<Problem> ? 4 : 6;
-  if (which == 0) return act.template operator()<TensorShape<tiles, 8, 1, eight_warps>>();
-  act.template operator()<TensorShape<tiles, 4, 1, four_warps>>();
+  if constexpr (sizeof(typename Problem::State) > 16) {
+    if (which == 0) return act.template operator()<TensorShape<1, 8, 1, 2>>();
+    if (which == 1) return act.template operator()<TensorShape<1, 4, 1, 4>>();
+  } else if constexpr (is_wide) {
+    if (which == 0) return act.template operator()<TensorShape<4, 8, 1, 1>>();
+    if (which == 1) return act.template operator()<TensorShape<2, 8, 1, 1>>();
+  } else {
+    if constexpr (is_tensor_sum<Problem>) {
+      if (which == 0) return act.template operator()<TensorShape<4, 8, 1, 2>>();
+    }
+    if (which == 1) return act.template operator()<TensorShape<2, 8, 1, 3>>();
+    if (which == 2) return act.template operator()<TensorShape<2, 4, 1, 6>>();
+  }
 }
-inline constexpr int tensor_shapes = 2;
+inline constexpr int tensor_shapes = 3;
 
 template <class Problem, class Shape>
 KernelCost tensor_cost() {
@@ -153,7 +161,7 @@ Plan plan_of(std::int64_t rows, std::int64_t columns, const Options& options, bo
     }
   }
   if ((is_any || options.scheme == Scheme::tuned_2d) && options.rows_per_thread == 0) {
-    for (const int R : {1, 8, 16}) {
+    for (const int R : {1, 8}) {
       if (has_columns_kernel<Problem>(R)) {
         consider({Scheme::tuned_2d, true, R}, columns_cost<Problem>(R), no_limit);
       }
@@ -232,7 +240,7 @@ void launch_parts(const Problem& problem, const Plan& plan, std::int64_t block_r
     const auto [states] =
         workspace.template take<State>(stream, row_blocks * block_rows * plan.parts);
     partials = states;
-    tickets = workspace.tickets(stream, row_blocks);
+    tickets = workspace.tickets(stream, split.tickets());
   }
   launch({grid_of(row_blocks * plan.parts), threads, shared_bytes, stream}, kernel, problem, split,
          partials, tickets);
@@ -276,8 +284,7 @@ void run_columns(const Problem& problem, const Plan& plan, Workspace& workspace,
   constexpr int batch = sizeof(ColumnOf<Problem>) <= 32 ? 4 : 1;
   const auto with_rows = [&]<int Batch>() {
     if (plan.rows_per_thread == 1) return with.template operator()<1, Batch>();
-    if (plan.rows_per_thread == 8) return with.template operator()<8, Batch>();
-    with.template operator()<16, Batch>();
+    with.template operator()<8, Batch>();
   };
   if (batch == 1 || are_aligned(problem.y)) return with_rows.template operator()<batch>();
   with_rows.template operator()<1>();

@@ -180,17 +180,83 @@ __device__ __forceinline__ bool is_last_block(unsigned* ticket, unsigned parts) 
   return is_last;
 }
 
-/// The state of row i from the partial states of `parts` parts, in their order.
+/// The state of row i from the states of parts first, first + step, ..., `count` of them, in this
+/// order. Loads of short states are in flight 16 at a time: a last block has nothing else to wait
+/// for.
 template <class Problem>
 __device__ __forceinline__ typename Problem::State thread_merge_parts(
     const Problem& problem, const typename Problem::State* partials, std::int64_t i,
-    std::int64_t parts) {
-  typename Problem::State state = partials[i];
-#pragma unroll 4
-  for (std::int64_t part = 1; part < parts; ++part) {
-    problem.reduction.merge(state, partials[part * problem.rows + i]);
+    std::int64_t first, std::int64_t step, std::int64_t count) {
+  using State = typename Problem::State;
+  constexpr int batch = sizeof(State) <= 16 ? 16 : 1;
+  const auto state_of = [&](std::int64_t n) {
+    return partials[(first + n * step) * problem.rows + i];
+  };
+  State state = problem.reduction.neutral();
+  std::int64_t n = 0;
+  for (; n + batch <= count; n += batch) {
+    State loaded[batch];
+#pragma unroll
+    for (int b = 0; b < batch; ++b) loaded[b] = state_of(n + b);
+#pragma unroll
+    for (int b = 0; b < batch; ++b) problem.reduction.merge(state, loaded[b]);
   }
+  for (; n < count; ++n) problem.reduction.merge(state, state_of(n));
   return state;
+}
+
+/// How a kernel's blocks share the pairs: block b has row block b % row_blocks, and of the columns
+/// part b / row_blocks, `span` of them.
+struct Split {
+  std::int64_t row_blocks;
+  std::int64_t parts;
+  std::int64_t span;
+
+  /// Parts are merged in groups of so many, and then the groups.
+  static constexpr std::int64_t group_parts = 16;
+  [[nodiscard]] __host__ __device__ std::int64_t groups() const {
+    return (parts + group_parts - 1) / group_parts;
+  }
+  [[nodiscard]] __host__ __device__ std::int64_t tickets() const {
+    return row_blocks * (groups() + 1);
+  }
+};
+
+/// Ends a block that has the states of its rows over one part of the columns: the last block of a
+/// group of parts merges those, the last group of a row block all. for_each_row(act) calls
+/// act(i, state) for each row i of the calling thread, with the state, which act may change.
+template <class Problem, class ForEachRow>
+__device__ __forceinline__ void block_finish_rows(const Problem& problem, const Split& split,
+                                                  typename Problem::State* partials,
+                                                  unsigned* tickets, ForEachRow for_each_row) {
+  const std::int64_t row_block = blockIdx.x % split.row_blocks;
+  const std::int64_t part = blockIdx.x / split.row_blocks;
+  const std::int64_t groups = split.groups();
+  const std::int64_t group = part / Split::group_parts;
+  const auto merge = [&](std::int64_t first, std::int64_t step, std::int64_t count) {
+    for_each_row([&](std::int64_t i, auto& state) {
+      state = thread_merge_parts(problem, partials, i, first, step, count);
+    });
+  };
+  const auto store_as = [&](std::int64_t of_part) {
+    for_each_row([&](std::int64_t i, auto& state) { partials[of_part * problem.rows + i] = state; });
+  };
+  if (split.parts > 1) {
+    const std::int64_t first = group * Split::group_parts;
+    const std::int64_t count = min(Split::group_parts, split.parts - first);
+    unsigned* ticket = &tickets[row_block * (groups + 1)];
+    store_as(part);
+    if (!is_last_block(ticket + 1 + group, static_cast<unsigned>(count))) return;
+    merge(first, 1, count);
+    if (groups > 1) {
+      store_as(first);
+      if (!is_last_block(ticket, static_cast<unsigned>(groups))) return;
+      merge(0, Split::group_parts, groups);
+    }
+  }
+  for_each_row([&](std::int64_t i, auto& state) {
+    problem.out[i] = problem.reduction.result(state);
+  });
 }
 
 /// __shfl_xor_sync of a state, word by word. All lanes of the warp call it.

@@ -68,7 +68,8 @@ __global__ void reduce_partials_kernel(Problem problem, const typename Problem::
                                        std::int64_t parts) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= problem.rows) return;
-  problem.out[i] = problem.reduction.result(thread_merge_parts(problem, partials, i, parts));
+  problem.out[i] =
+      problem.reduction.result(thread_merge_parts(problem, partials, i, 0, 1, parts));
 }
 
 // ---------------------------------------------------------------- tensorized

@@ -1,9 +1,11 @@
 // Gram form on the tensor cores, in float: of |u - v|^2 = |u|^2 - 2 u . v + |v|^2 the products are a
 // matrix product, and what is left of a pair is an exponential and an addition, or a comparison.
 //
-// How a product of floats comes from halves: x = h + l, two halves (11 bits each), and
-// (h, h, l, l) . (h', l', h', l') is x x' but for 2^-24 of it. A coordinate takes four of the 16
-// products of an instruction, so a lane of four has a coordinate, and a chunk has four.
+// How a product of floats comes from halves: x = h + l, two halves (11 bits each), and with
+// y = h' + l', x y = h h' + h l' + l h' but for 2^-22 of it. An instruction adds up 16 products.
+// Narrow points (up to 8 coordinates) put (h, h, l, l) . (h', l', h', l') of a coordinate into a
+// lane's four of the 16, so that three coordinates take one instruction; wide ones take three
+// instructions for 16 coordinates, one for each of the three products.
 //
 // How the form stays accurate: it subtracts squares that the distance does not have. So all points
 // are taken relative to the centre of the block's rows, and where rows or columns of a tile lie too
@@ -73,33 +75,137 @@ struct Exponential<LogGaussian<float, D>, LogSumExp<float>> {
 template <int D>
 inline constexpr int tensor_tile = D <= 8 ? 256 : D <= 32 ? 128 : 64;
 
-/// A tile of columns in Gram form.
-template <int Chunks, int Tile>
-struct TileHalves {
-  static constexpr int chunks = Chunks;
-  static constexpr int tile = Tile;
-  /// (h, l, h, l) of a coordinate, as the lanes of a warp take them.
-  std::uint32_t halves[Tile / 8][Chunks][warp_threads][2];
-  float squares[Chunks][Tile];  ///< of each column, the part of each chunk; in the end [0] has all
+/// A warp's 16 rows, as its lanes hold them: lane 4 g + t has rows g and g + 8, and with them
+/// coordinates t, t + 4, ... of narrow points, 4 t to 4 t + 3 of each 16 of wide ones.
+template <int Coordinates>
+struct NarrowRows {
+  std::uint32_t a[chunks_of(Coordinates)][4];
 
-  __device__ __forceinline__ void set(int t, int k, float v) {
+  /// Row g, or (half 1) g + 8: coordinate_of(k) for k < Coordinates.
+  template <class CoordinateOf>
+  __device__ __forceinline__ void set(int half, CoordinateOf coordinate_of) {
+#pragma unroll
+    for (int c = 0; c < chunks_of(Coordinates); ++c) {
+      const int k = 4 * c + lane_index() % 4;
+      const std::uint32_t halves = hopper::split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
+      a[c][half] = __byte_perm(halves, halves, 0x1010);
+      a[c][half + 2] = __byte_perm(halves, halves, 0x3232);
+    }
+  }
+};
+template <int Coordinates>
+struct WideRows {
+  static constexpr int chunks = (Coordinates + 15) / 16;
+  std::uint32_t high[chunks][4];
+  std::uint32_t low[chunks][4];
+
+  template <class CoordinateOf>
+  __device__ __forceinline__ void set(int half, CoordinateOf coordinate_of) {
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+#pragma unroll
+      for (int pair = 0; pair < 2; ++pair) {
+        const int k = 16 * c + lane_index() % 4 * 4 + pair * 2;
+        const std::uint32_t first =
+            hopper::split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
+        const std::uint32_t second =
+            hopper::split_halves(k + 1 < Coordinates ? coordinate_of(k + 1) : 0.0f);
+        high[c][half + 2 * pair] = __byte_perm(first, second, 0x5410);
+        low[c][half + 2 * pair] = __byte_perm(first, second, 0x7632);
+      }
+    }
+  }
+};
+
+/// A tile of columns, as the lanes of a warp take them; squares[0] has the square of each column, in
+/// the end, and squares[c] what chunk c gives of it.
+template <int Coordinates, int Tile>
+struct NarrowTile {
+  using Rows = NarrowRows<Coordinates>;
+  static constexpr int tile = Tile;
+  static constexpr int chunks = chunks_of(Coordinates);  ///< that are stored
+  std::uint32_t halves[Tile / 8][chunks_of(Coordinates)][warp_threads][2];
+  float squares[chunks_of(Coordinates)][Tile];
+
+  __device__ __forceinline__ void set_one(int t, int k, float v) {
     const std::uint32_t half = hopper::split_halves(v);
     const std::uint32_t both[2] = {half, half};
     store_vector(halves[t / 8][k / 4][t % 8 * 4 + k % 4], both);
   }
-  /// What a lane takes of chunk c of columns 8 eight to 8 eight + 7.
-  __device__ __forceinline__ void load(int eight, int c, std::uint32_t (&of_lane)[2]) const {
-    load_vector(halves[eight][c][lane_index()], of_lane);
+  /// Coordinates 4 c to 4 c + 3 of column t.
+  __device__ __forceinline__ void set(int t, int c, const float (&v)[4]) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) set_one(t, 4 * c + k, v[k]);
+  }
+  /// The products of the warp's rows with columns 8 eight to 8 eight + 7.
+  template <int RowTiles>
+  __device__ __forceinline__ void multiply(const Rows (&rows)[RowTiles], int eight,
+                                           float (&products)[RowTiles][4]) const {
+#pragma unroll
+    for (int c = 0; c < chunks_of(Coordinates); ++c) {
+      std::uint32_t b[2];
+      load_vector(halves[eight][c][lane_index()], b);
+#pragma unroll
+      for (int m = 0; m < RowTiles; ++m) {
+        const float sum[4] = {products[m][0], products[m][1], products[m][2], products[m][3]};
+        const float zero[4] = {0, 0, 0, 0};
+        hopper::multiply_16x16x8(rows[m].a[c], b, c == 0 ? zero : sum, products[m]);
+      }
+    }
   }
 };
+template <int Coordinates, int Tile>
+struct WideTile {
+  using Rows = WideRows<Coordinates>;
+  static constexpr int tile = Tile;
+  static constexpr int chunks = 4 * Rows::chunks;
+  std::uint32_t halves[Tile / 8][Rows::chunks][warp_threads][4];  ///< two of high, two of low
+  float squares[chunks_of(Coordinates)][Tile];
+
+  /// Coordinate k, a multiple of four, with zeros behind it.
+  __device__ __forceinline__ void set_one(int t, int k, float v) { set(t, k / 4, {v, 0, 0, 0}); }
+  __device__ __forceinline__ void set(int t, int c, const float (&v)[4]) {
+    std::uint32_t split[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) split[k] = hopper::split_halves(v[k]);
+    const std::uint32_t pairs[4] = {
+        __byte_perm(split[0], split[1], 0x5410), __byte_perm(split[2], split[3], 0x5410),
+        __byte_perm(split[0], split[1], 0x7632), __byte_perm(split[2], split[3], 0x7632)};
+    store_vector(halves[t / 8][c / 4][t % 8 * 4 + c % 4], pairs);
+  }
+  template <int RowTiles>
+  __device__ __forceinline__ void multiply(const Rows (&rows)[RowTiles], int eight,
+                                           float (&products)[RowTiles][4]) const {
+#pragma unroll
+    for (int c = 0; c < Rows::chunks; ++c) {
+      std::uint32_t both[4];
+      load_vector(halves[eight][c][lane_index()], both);
+      const std::uint32_t high[2] = {both[0], both[1]};
+      const std::uint32_t low[2] = {both[2], both[3]};
+      const auto multiply_add = [&](const auto& a, const auto& b, int m, bool is_first) {
+        const float sum[4] = {products[m][0], products[m][1], products[m][2], products[m][3]};
+        const float zero[4] = {0, 0, 0, 0};
+        hopper::multiply_16x16x8(a, b, is_first ? zero : sum, products[m]);
+      };
+#pragma unroll
+      for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], high, m, c == 0);
+#pragma unroll
+      for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, m, false);
+#pragma unroll
+      for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].low[c], high, m, false);
+    }
+  }
+};
+template <int Coordinates, int Tile>
+using GramTile = std::conditional_t<Coordinates <= 8, NarrowTile<Coordinates, Tile>,
+                                    WideTile<Coordinates, Tile>>;
 
 /// Shared memory of a tensor kernel: a tile in one of two forms, and the sums of rows.
 template <class Shape, int D, int E, class Column>
 struct TensorStorage {
-  static constexpr int chunks = chunks_of(D);
   static constexpr int tile = tensor_tile<D>;
   struct Gram {
-    TileHalves<chunks, tile> columns;
+    GramTile<D, tile> columns;
     float weights[E][tile];
   };
   union {
@@ -157,16 +263,15 @@ __device__ __forceinline__ float centred_square(const float* point, const float 
 /// threads: those of the next tile are fetched before this one is worked on.
 template <int D, class Tile, int Threads>
 struct Fetched {
-  static constexpr int chunks = chunks_of(D);
-  static constexpr int items = (Tile::tile * chunks + Threads - 1) / Threads;
+  static constexpr int items = (Tile::tile * Tile::chunks + Threads - 1) / Threads;
   float v[items][4];
 
-  /// Chunks of `width` columns from y on; 0 behind them.
+  /// Chunks of `width` columns from y on; 0 behind them, and behind their coordinates.
   __device__ __forceinline__ void fetch(const float* y, int width) {
     for_each_item([&](int i, int t, int c) {
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        const bool is_there = t < width && (D % 4 == 0 || 4 * c + k < D);
+        const bool is_there = t < width && 4 * c + k < D;
         v[i][k] = is_there ? y[t * D + 4 * c + k] : 0.0f;
       }
     });
@@ -180,17 +285,16 @@ struct Fetched {
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         const int coordinate = 4 * c + k;
-        const bool is_there = D % 4 == 0 || coordinate < D;
-        u[k] = is_there ? v[i][k] - centre[coordinate] : 0.0f;
-        tile.set(t, coordinate, factor * u[k]);
+        u[k] = coordinate < D ? v[i][k] - centre[coordinate] : 0.0f;
       }
-      tile.squares[c][t] = square_of_chunk(u);
+      if (4 * c < D) tile.squares[c][t] = square_of_chunk(u);
+      tile.set(t, c, {factor * u[0], factor * u[1], factor * u[2], factor * u[3]});
     });
-    if constexpr (chunks > 1) {
+    if constexpr (Tile::chunks > 1) {
       __syncthreads();  // the parts of the squares are there
       for (int t = threadIdx.x; t < Tile::tile; t += Threads) {
         float sum = 0;
-        for (int c = 0; c < chunks; ++c) sum += tile.squares[c][t];
+        for (int c = 0; c < chunks_of(D); ++c) sum += tile.squares[c][t];
         tile.squares[0][t] = sum;
       }
     }
@@ -202,51 +306,12 @@ struct Fetched {
 #pragma unroll
     for (int i = 0; i < items; ++i) {
       const int item = i * Threads + static_cast<int>(threadIdx.x);
-      if (Tile::tile * chunks % Threads == 0 || item < Tile::tile * chunks) {
+      if (Tile::tile * Tile::chunks % Threads == 0 || item < Tile::tile * Tile::chunks) {
         act(i, item % Tile::tile, item / Tile::tile);
       }
     }
   }
 };
-
-/// A lane's part of 16 rows, (h, h, l, l) of its coordinate of each chunk.
-template <int Chunks>
-struct RowHalves {
-  std::uint32_t a[Chunks][4];
-  __device__ __forceinline__ void set(int chunk, int half, float u) {
-    const std::uint32_t halves = hopper::split_halves(u);
-    a[chunk][half] = __byte_perm(halves, halves, 0x1010);
-    a[chunk][half + 2] = __byte_perm(halves, halves, 0x3232);
-  }
-  /// Row lane / 4, or (half 1) the one eight behind it: factor (point - centre).
-  template <int D>
-  __device__ __forceinline__ void set_row(int half, const float* point, const float (&centre)[D],
-                                          float factor) {
-#pragma unroll
-    for (int c = 0; c < chunks_of(D); ++c) {
-      const int k = 4 * c + lane_index() % 4;
-      set(c, half, k < D ? factor * (point[k] - centre[k]) : 0.0f);
-    }
-  }
-};
-
-/// The products of a warp's rows with columns 8 eight to 8 eight + 7 of a tile.
-template <int RowTiles, class Tile>
-__device__ __forceinline__ void warp_multiply(const RowHalves<Tile::chunks> (&rows)[RowTiles],
-                                              const Tile& tile, int eight,
-                                              float (&products)[RowTiles][4]) {
-#pragma unroll
-  for (int c = 0; c < Tile::chunks; ++c) {
-    std::uint32_t halves[2];
-    tile.load(eight, c, halves);
-#pragma unroll
-    for (int m = 0; m < RowTiles; ++m) {
-      const float zero[4] = {0, 0, 0, 0};
-      const float sum[4] = {products[m][0], products[m][1], products[m][2], products[m][3]};
-      hopper::multiply_16x16x8(rows[m].a[c], halves, c == 0 ? zero : sum, products[m]);
-    }
-  }
-}
 
 /// Sums of exponentials. Squares up to this are accurate enough: their rounding errors, and those
 /// of products as large, are 2^-20 of an exponent at most.
@@ -276,13 +341,13 @@ struct LaneSums {
 };
 
 /// One warp adds 2^(2 u . v) w of its rows and its share of a tile's columns, eight by eight.
-template <class Shape, class Form, class Storage>
+template <class Shape, class Form, class Rows, class Storage>
 __device__ __forceinline__ void warp_add_exponentials(
-    const RowHalves<Storage::chunks> (&rows)[Shape::row_tiles], const Storage& shared, int eights,
+    const Rows (&rows)[Shape::row_tiles], const Storage& shared, int eights,
     LaneSums<Shape::row_tiles, Form::signal>& sums) {
   constexpr int E = Form::signal;
   const int lane = lane_index();
-#pragma unroll(Storage::chunks <= 4 ? 2 : 1)
+#pragma unroll 2
   for (int eight = warp_index() / Shape::row_warps; eight < eights; eight += Shape::column_warps) {
     float weights[E][2];
 #pragma unroll
@@ -290,7 +355,7 @@ __device__ __forceinline__ void warp_add_exponentials(
       load_vector(&shared.gram.weights[e][eight * 8 + lane % 4 * 2], weights[e]);
     }
     float exponents[Shape::row_tiles][4] = {};
-    warp_multiply(rows, shared.gram.columns, eight, exponents);
+    shared.gram.columns.multiply(rows, eight, exponents);
 #pragma unroll
     for (int m = 0; m < Shape::row_tiles; ++m) {
 #pragma unroll
@@ -375,13 +440,33 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     return scale * scale * centred_square(x.data + row_index(row) * D, shared.centre);
   };
 
+  using Tile = decltype(shared.gram.columns);
+  const Range range = range_of(split, part, problem.columns);
+  const auto width_at = [&](std::int64_t first) {
+    return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
+  };
+  Fetched<D, Tile, Shape::threads> fetched;
+  constexpr int own_columns = (Storage::tile + Shape::threads - 1) / Shape::threads;
+  Vector<float, E> weights[own_columns];
+  const auto fetch = [&](std::int64_t first) {
+    const int width = width_at(first);
+    fetched.fetch(y.data + first * D, width);
+#pragma unroll
+    for (int n = 0; n < own_columns; ++n) {
+      const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
+      weights[n] = Vector<float, E>{};
+      if (t < width) weights[n] = Form::weight(problem.y, first + t);
+    }
+  };
+  fetch(range.begin);
+
   block_find_centre(x, first_row, Shape::block_rows, shared.centre);
-  RowHalves<Storage::chunks> rows[Shape::row_tiles];
+  typename Tile::Rows rows[Shape::row_tiles];
   const int warp_row = warp_index() % Shape::row_warps * Shape::warp_rows;
 #pragma unroll
   for (int r = 0; r < 2 * Shape::row_tiles; ++r) {
     const float* point = x.data + row_index(warp_row + r * 8 + lane_index() / 4) * D;
-    rows[r / 2].set_row(r % 2, point, shared.centre, scale);
+    rows[r / 2].set(r % 2, [&](int k) { return scale * (point[k] - shared.centre[k]); });
   }
   bool are_far = false;
   for (int row = threadIdx.x; row < Shape::block_rows; row += Shape::threads) {
@@ -397,24 +482,6 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
 #pragma unroll
   for (int r = 0; r < R; ++r) states.of[r] = problem.reduction.neutral();
 
-  const Range range = range_of(split, part, problem.columns);
-  const auto width_at = [&](std::int64_t first) {
-    return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
-  };
-  Fetched<D, decltype(shared.gram.columns), Shape::threads> fetched;
-  constexpr int own_columns = (Storage::tile + Shape::threads - 1) / Shape::threads;
-  Vector<float, E> weights[own_columns];
-  const auto fetch = [&](std::int64_t first) {
-    const int width = width_at(first);
-    fetched.fetch(y.data + first * D, width);
-#pragma unroll
-    for (int n = 0; n < own_columns; ++n) {
-      const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
-      weights[n] = Vector<float, E>{};
-      if (t < width) weights[n] = Form::weight(problem.y, first + t);
-    }
-  };
-  fetch(range.begin);
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
     const int width = width_at(first);
     __syncthreads();  // nobody needs the last tile any more
@@ -459,7 +526,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       }
     }
   };
-  for_each_row([&](std::int64_t i, int row, State& state) {
+  for_each_row([&](std::int64_t, int row, State& state) {
     Vector<float, E> sum{};
 #pragma unroll
     for (int warp = 0; warp < Shape::column_warps; ++warp) {
@@ -467,16 +534,9 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       for (int e = 0; e < E; ++e) sum[e] += shared.sums[warp][row][e];
     }
     problem.reduction.merge(state, Form::state(square_of_row(row), sum));
-    if (split.parts > 1) partials[part * problem.rows + i] = state;
   });
-  if (split.parts > 1) {
-    if (!is_last_block(&tickets[row_block], static_cast<unsigned>(split.parts))) return;
-    for_each_row([&](std::int64_t i, int, State& state) {
-      state = thread_merge_parts(problem, partials, i, split.parts);
-    });
-  }
-  for_each_row([&](std::int64_t i, int, State& state) {
-    problem.out[i] = problem.reduction.result(state);
+  block_finish_rows(problem, split, partials, tickets, [&](auto act) {
+    for_each_row([&](std::int64_t i, int, State& state) { act(i, state); });
   });
 }
 

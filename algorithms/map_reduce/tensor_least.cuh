@@ -65,10 +65,13 @@ template <class Shape, class Problem>
 struct LeastStorage {
   using State = typename Problem::State;
   static constexpr int dimension = Problem::Formula::dimension;
-  static constexpr int chunks = chunks_of(dimension + 1);  // one coordinate more: the bound of |v|^2
   static constexpr int tile = tensor_tile<dimension>;
+  /// One coordinate more: the bound of |v|^2, behind the last one, which wide tiles fill to four.
+  static constexpr bool is_narrow = dimension < 8;
+  static constexpr int bound_place = is_narrow ? dimension : chunks_of(dimension) * 4;
+  using Tile = GramTile<bound_place + 1, tile>;
   union {
-    TileHalves<chunks, tile> columns;
+    Tile columns;
     State states[Shape::column_warps][Shape::block_rows];
   };
   float centre[dimension];
@@ -98,19 +101,21 @@ __device__ __forceinline__ float gram_error(float square, int chunks) {
 inline constexpr int least_eights = 4;
 
 /// The coordinate behind the last one of each column: a lower bound of its square.
-template <int D, class Tile>
-__device__ __forceinline__ void block_store_bounds(int width, float scale, Tile& tile) {
+template <class Storage>
+__device__ __forceinline__ void block_store_bounds(int width, float scale, Storage& shared) {
+  constexpr int D = Storage::dimension;
+  using Tile = typename Storage::Tile;
+  Tile& tile = shared.columns;
   for (int t = threadIdx.x; t < Tile::tile; t += blockDim.x) {
     const float square = scale * scale * tile.squares[0][t];
     const bool is_far = !(square <= farthest_column * farthest_column);
-    float bound = square - gram_error(square, Tile::chunks);
+    float bound = square - gram_error(square, chunks_of(D + 1));
     if (is_far) bound = -beyond_all;
     if (t >= width) bound = beyond_all;
-    tile.set(t, D, bound);
-    for (int k = D + 1; k % 4 != 0; ++k) tile.set(t, k, 0.0f);
     if (is_far) {  // the products must be finite
-      for (int k = 0; k < D; ++k) tile.set(t, k, 0.0f);
+      for (int c = 0; c < chunks_of(D); ++c) tile.set(t, c, {0, 0, 0, 0});
     }
+    tile.set_one(t, Storage::bound_place, bound);
   }
 }
 
@@ -139,6 +144,12 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   // Behind the last row, that one again: it is not stored.
   const auto index_of = [&](int row) { return min(first_row + row, problem.rows - 1); };
 
+  const auto width_at = [&](std::int64_t first) {
+    return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
+  };
+  Fetched<D, typename Storage::Tile, Shape::threads> fetched;
+  fetched.fetch(y.data + range.begin * D, width_at(range.begin));
+
   // The scale: rows, and some columns, are at most 1 away from the centre.
   if (threadIdx.x == 0) shared.farthest = 0;
   block_find_centre(x, first_row, Shape::block_rows, shared.centre);  // and all is zero
@@ -154,15 +165,16 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   if (isfinite(column_square)) atomicMax(&shared.farthest, __float_as_uint(column_square));
   __syncthreads();  // the farthest is known
   const float scale = power_below_inverse(sqrtf(__uint_as_float(shared.farthest)));
-  RowHalves<Storage::chunks> rows[Shape::row_tiles];
+  typename Storage::Tile::Rows rows[Shape::row_tiles];
   State states[lane_rows];
   float quad_bounds[lane_rows];
 #pragma unroll
   for (int r = 0; r < lane_rows; ++r) {
     const float* point = x.data + index_of(row_of(r)) * D;
-    rows[r / 2].set_row(r % 2, point, shared.centre, scale);
-    if (lane % 4 == D % 4) rows[r / 2].set(D / 4, r % 2, 1.0f);
-    if (D % 4 == 0 && lane % 4 != 0) rows[r / 2].set(D / 4, r % 2, 0.0f);
+    rows[r / 2].set(r % 2, [&](int k) {
+      if (k == Storage::bound_place) return 1.0f;
+      return k < D ? scale * (point[k] - shared.centre[k]) : 0.0f;
+    });
     states[r] = problem.reduction.neutral();
     quad_bounds[r] = std::numeric_limits<float>::infinity();
   }
@@ -173,16 +185,11 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     return isfinite(squares[r]) ? limit : std::numeric_limits<float>::infinity();
   };
 
-  const auto width_at = [&](std::int64_t first) {
-    return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
-  };
-  Fetched<D, decltype(shared.columns), Shape::threads> fetched;
-  fetched.fetch(y.data + range.begin * D, width_at(range.begin));
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
     const int width = width_at(first);
     __syncthreads();  // nobody needs the last tile any more
     fetched.store(-2 * scale, shared.centre, shared.columns);
-    block_store_bounds<D>(width, scale, shared.columns);
+    block_store_bounds(width, scale, shared);
     float limits[lane_rows];
 #pragma unroll
     for (int r = 0; r < lane_rows; ++r) {
@@ -196,7 +203,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       float values[least_eights][Shape::row_tiles][4] = {};
 #pragma unroll
       for (int eight = 0; eight < least_eights; ++eight) {
-        warp_multiply(rows, shared.columns, group + eight, values[eight]);
+        shared.columns.multiply(rows, group + eight, values[eight]);
       }
 #pragma unroll
       for (int r = 0; r < lane_rows; ++r) {
@@ -233,28 +240,25 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     if (lane % 4 == 0) shared.states[warp_column][row_of(r)] = state;
   }
   __syncthreads();  // the states are there
+  // A thread has rows threadIdx.x, + threads, ...
+  constexpr int own_rows = (Shape::block_rows + Shape::threads - 1) / Shape::threads;
+  State own[own_rows];
   const auto for_each_row = [&](auto act) {
-    for (int row = threadIdx.x; row < Shape::block_rows; row += Shape::threads) {
-      if (first_row + row < problem.rows) act(first_row + row, row);
+#pragma unroll
+    for (int r = 0; r < own_rows; ++r) {
+      const int row = static_cast<int>(threadIdx.x) + r * Shape::threads;
+      if (row < Shape::block_rows && first_row + row < problem.rows) act(row, own[r]);
     }
   };
-  for_each_row([&](std::int64_t i, int row) {
-    State state = shared.states[0][row];
+  for_each_row([&](int row, State& state) {
+    state = shared.states[0][row];
 #pragma unroll
     for (int warp = 1; warp < Shape::column_warps; ++warp) {
       problem.reduction.merge(state, shared.states[warp][row]);
     }
-    if (split.parts > 1) {
-      partials[part * problem.rows + i] = state;
-    } else {
-      problem.out[i] = problem.reduction.result(state);
-    }
   });
-  if (split.parts == 1) return;
-  if (!is_last_block(&tickets[row_block], static_cast<unsigned>(split.parts))) return;
-  for_each_row([&](std::int64_t i, int) {
-    problem.out[i] =
-        problem.reduction.result(thread_merge_parts(problem, partials, i, split.parts));
+  block_finish_rows(problem, split, partials, tickets, [&](auto act) {
+    for_each_row([&](int row, State& state) { act(first_row + row, state); });
   });
 }
 

@@ -13,14 +13,6 @@
 
 namespace warpath::map_reduce {
 
-/// How a kernel's blocks share the pairs: block b has row block b % row_blocks, and of the columns
-/// part b / row_blocks, `span` of them.
-struct Split {
-  std::int64_t row_blocks;
-  std::int64_t parts;
-  std::int64_t span;
-};
-
 /// The columns of a part: [begin, end).
 struct Range {
   std::int64_t begin;
@@ -61,24 +53,12 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     __syncthreads();  // the columns are there
     thread_reduce_tile<R>(problem, rows, states, tile, first, width);
   }
-  const auto for_each_row = [&](auto act) {
+  block_finish_rows(problem, split, partials, tickets, [&](auto act) {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       const std::int64_t i = first_row + r * Shape::threads;
       if (i < problem.rows) act(i, states[r]);
     }
-  };
-  if (split.parts > 1) {
-    for_each_row([&](std::int64_t i, const auto& state) {
-      partials[part * problem.rows + i] = state;
-    });
-    if (!is_last_block(&tickets[row_block], static_cast<unsigned>(split.parts))) return;
-    for_each_row([&](std::int64_t i, auto& state) {
-      state = thread_merge_parts(problem, partials, i, split.parts);
-    });
-  }
-  for_each_row([&](std::int64_t i, const auto& state) {
-    problem.out[i] = problem.reduction.result(state);
   });
 }
 
