@@ -62,6 +62,7 @@ class Row:
     timing: Timing | None
     clock: str | None
     cache: str | None
+    launches: int | None
     items_per_s: float | None
     bytes_min: float | None
     gb_per_s: float | None
@@ -290,6 +291,12 @@ def _read_counters(reader: _Reader) -> dict[str, float]:
     return {name: counters.number(name) for name in counters.value}
 
 
+def _read_launches(reader: _Reader) -> int | None:
+    """Executions a sample; where an older archive is silent, each of the GPU's samples was one."""
+    on_gpu = reader.get("clock", str, None) == "gpu"
+    return reader.get("launches", int, 1 if on_gpu else None)
+
+
 def _read_row(reader: _Reader, backend: str) -> Row:
     row = Row(
         variant=reader.get("variant", str),
@@ -299,6 +306,7 @@ def _read_row(reader: _Reader, backend: str) -> Row:
         timing=_read_timing(reader),
         clock=reader.choice("clock", CLOCKS, None),
         cache=reader.get("cache", str, None),
+        launches=_read_launches(reader),
         items_per_s=reader.number("items_per_s", None),
         bytes_min=reader.number("bytes_min", None),
         gb_per_s=reader.number("gb_per_s", None),

@@ -124,7 +124,7 @@ class Campaign {
   }
 
   void keep(const Point& point, const Group& group, const PointResult& result) {
-    Json row = make_row(point, result, group.experiment->config.measure.cache, *ceilings_);
+    Json row = make_row(point, result, group.experiment->config.measure, *ceilings_);
     store_.write(point, {{"schema", 1},
                          {"run", run_id()},
                          {"key", key(point, group)},

@@ -159,7 +159,7 @@ void GroupRun::warm_up(Member& member) {
   // Two samples as they will be taken, and a GPU that has left its idle clocks.
   const Stopwatch stopwatch;
   for (int i = 0; i < 2 || (i < 100 && stopwatch.seconds() < 0.02); ++i) {
-    clock_.sample_ms(member.execution, measure_.cache);
+    clock_.sample_ms(member.execution, measure_.cache, measure_.launches);
   }
   member.result.clock_before_mhz = clock_.sm_clock_mhz();
 }
@@ -195,7 +195,7 @@ void GroupRun::sample(Member& member) {
 }
 
 void GroupRun::sample_gpu(Member& member) {
-  const double milliseconds = clock_.sample_ms(member.execution, measure_.cache);
+  const double milliseconds = clock_.sample_ms(member.execution, measure_.cache, measure_.launches);
   member.result.clock_after_mhz = clock_.sm_clock_mhz();
   const auto highest = clock_.max_sm_clock_mhz();
   const bool throttled = highest && member.result.clock_after_mhz &&

@@ -55,13 +55,7 @@ FolderLock::~FolderLock() {
 
 Json record_key(const Point& point, const Measure& measure, const Device& device) {
   return {{"point", point.name()},
-          {"measure",
-           {{"cache", measure.cache == Cache::cold ? "cold" : "warm"},
-            {"min_samples", measure.min_samples},
-            {"max_samples", measure.max_samples},
-            {"max_noise", measure.max_noise},
-            {"max_seconds", measure.max_seconds},
-            {"min_clock", measure.min_clock}}},
+          {"measure", to_json(measure)},
           {"build", build_id()},
           {"device", device.uuid.empty() ? device.name + " on " + cpu_name() : device.uuid},
           {"driver", device.driver}};

@@ -73,6 +73,9 @@ TEST_F(StoreTest, AnotherBuildDeviceDriverOrMeasureIsAnotherKey) {
   Measure measure = measure_;
   measure.cache = Cache::warm;
   EXPECT_TRUE(store.find(point_, record_key(point_, measure, device_)).is_null());
+  const Json warm = record_key(point_, measure, device_);
+  measure.launches = 200;
+  EXPECT_NE(record_key(point_, measure, device_), warm);
   Json key = key_;
   key["build"] = "another";
   EXPECT_TRUE(store.find(point_, key).is_null());

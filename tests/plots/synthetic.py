@@ -54,7 +54,8 @@ def row(variant: str, backend: str = "cuda", **params: Any) -> dict[str, Any]:
         "params": point,
         "verified": "passed",
         "clock": "host" if runs == "host" else "gpu",
-        "cache": "cold",
+        "cache": None if runs == "host" else "cold",
+        "launches": None if runs == "host" else 1,
         "bytes_min": bytes_min,
         "time_ms": None,
     }

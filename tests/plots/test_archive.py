@@ -72,6 +72,7 @@ def in_time(**values):
         (in_row(verified="failed"), r"rows\[3\].time_ms is set, but verified is \"failed\""),
         (in_row(verified="not_verified"), r"rows\[3\].time_ms is set, but verified"),
         (in_row(clock=None), r"rows\[3\].clock is missing: a time needs its clock"),
+        (in_row(launches="many"), r"rows\[3\].launches is a text, expected an integer"),
         (in_row(params=[1]), r"rows\[3\].params is a list, expected an object"),
         (in_time(median="fast"), r"rows\[3\].time_ms.median is a text, expected a number"),
         (in_time(median=-1.0), r"rows\[3\].time_ms is not in order"),
@@ -95,6 +96,23 @@ def test_refuses_a_kernel_time_from_the_emulated_backend(tmp_path):
     content["rows"][0] = synthetic.row("single_pass", "cuda")
     with pytest.raises(archives.ArchiveError, match="emulated backend, which times nothing"):
         archives.load(synthetic.write(tmp_path, content))
+
+
+def test_reads_launches(tmp_path):
+    content = synthetic.throughput()
+    content["rows"][0]["launches"] = 200
+    archive = archives.load(synthetic.write(tmp_path, content))
+    assert archive.rows[0].launches == 200
+    assert {row.launches for row in archive.cpu_rows()} == {None}
+
+
+def test_without_launches_a_gpu_sample_was_one(tmp_path):
+    content = synthetic.throughput()
+    for row in content["rows"]:
+        del row["launches"]
+    archive = archives.load(synthetic.write(tmp_path, content))
+    assert {row.launches for row in archive.gpu_rows()} == {1}
+    assert {row.launches for row in archive.cpu_rows()} == {None}
 
 
 @pytest.mark.parametrize(
