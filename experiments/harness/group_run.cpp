@@ -49,6 +49,11 @@ void GroupRun::fail(Member& member, const std::string& error) {
   finish(member);
 }
 
+void GroupRun::skip(Member& member, const std::string& why) {
+  member.result.skipped = why;
+  finish(member);
+}
+
 void GroupRun::run() {
   skip_what_cannot_run();
   for (Member& member : members_) {
@@ -77,12 +82,10 @@ void GroupRun::skip_what_cannot_run() {
     if (!error.empty()) {
       fail(member, error);
     } else if (emulated && member.point->variant->runs == Runs::gpu) {
-      member.result.skipped = "needs a GPU";
-      finish(member);
+      skip(member, "needs a GPU");
     } else if (needed + clock_.flush_bytes() > free) {
-      member.result.skipped = "does not fit: needs " + bytes_text(needed) + " of memory, and " +
-                              bytes_text(free) + " are free";
-      finish(member);
+      skip(member, std::string(does_not_fit) + bytes_text(needed) + " of memory, and " +
+                       bytes_text(free) + " are free");
     }
   }
 }
@@ -113,7 +116,12 @@ void GroupRun::prepare(Member& member) {
 }
 
 void GroupRun::verify(Member& member) {
-  prepare(member);
+  try {
+    prepare(member);
+  } catch (const NotHere& refusal) {
+    skip(member, refusal.what());
+    return;
+  }
   problem_->poison(clock_.stream());
   CUDA_CHECK(cudaStreamSynchronize(clock_.stream()));
   clock_.run(member.execution);
@@ -128,8 +136,7 @@ void GroupRun::verify(Member& member) {
   member.result.verified = Verified::passed;
   const bool has_a_clock = !emulated || member.point->variant->runs == Runs::host;
   if (timed_ && has_a_clock) return;
-  member.result.skipped = timed_ ? "emulated backend: correct, not timed" : "verified only";
-  finish(member);
+  skip(member, timed_ ? "emulated backend: correct, not timed" : "verified only");
 }
 
 void GroupRun::measure_in_turn(Runs lane) {

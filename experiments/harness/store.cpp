@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "harness/error.hpp"
+#include "harness/group_run.hpp"
 #include "harness/json_file.hpp"
 #include "harness/provenance.hpp"
 
@@ -114,7 +115,9 @@ bool is_finished(const Json& record) {
   if (!record.is_object()) return false;
   const Json& row = record.at("row");
   if (row.contains("error")) return false;
-  return row.value("verified", "") == "passed" || row.value("skipped", "") == "needs a GPU";
+  const std::string skipped = row.value("skipped", "");
+  const bool can_never_run = !skipped.empty() && !skipped.starts_with(does_not_fit);
+  return row.value("verified", "") == "passed" || can_never_run;
 }
 
 }  // namespace warpath::harness

@@ -53,6 +53,9 @@ class Doubling : public Problem {
 
   Execution prepare(const Parameters& point) override {
     const std::string variant = point.text("variant");
+    if (fault_ == "not_here" && variant == faulty_) {
+      throw NotHere(variant + " does not fit this machine");
+    }
     const bool host = variant.starts_with("host_") || variant == "oracle";
     return [this, variant, host, runs = 0](cudaStream_t stream) mutable {
       executions().push_back(variant);
@@ -186,7 +189,7 @@ Technique technique() {
       delay,
       parameter("fault", std::string("none"),
                 {"none", "wrong_answer", "exception", "cuda_error", "device_lost",
-                 "device_vanishes", "too_large"},
+                 "device_vanishes", "too_large", "not_here"},
                 "what goes wrong"),
       parameter("faulty", std::string("none"), {}, "the variant that goes wrong"),
       parameter("when", std::string("verifying"), {"verifying", "timing"}, "when it goes wrong"),

@@ -209,6 +209,22 @@ TEST_F(GroupRunTest, WhatDoesNotFitIsSkippedWithBytesNeededAndFree) {
   }
 }
 
+TEST_F(GroupRunTest, RefusedPointIsSkippedAndTheOthersGoOn) {
+  settings_.set("fault", std::string("not_here"));
+  for (const std::string faulty : {"kernel", "host_slow"}) {
+    settings_.set("faulty", faulty);
+    fake::executions().clear();
+    const auto results = run({"kernel", "host_fast", "host_slow"});
+    const PointResult& refused = results.at(faulty);
+    EXPECT_EQ(refused.skipped, faulty + " does not fit this machine");
+    EXPECT_EQ(refused.error, "");
+    EXPECT_EQ(refused.verified, Verified::not_verified);
+    EXPECT_FALSE(refused.time);
+    EXPECT_EQ(std::count(fake::executions().begin(), fake::executions().end(), faulty), 0);
+    EXPECT_EQ(results.at("host_fast").time->samples, 12);
+  }
+}
+
 TEST_F(GroupRunTest, VerifyingAloneTakesNoSample) {
   const auto results = run({"kernel", "host_fast"}, /*timed=*/false);
   EXPECT_EQ(fake::executions().size(), 2U);

@@ -101,10 +101,14 @@ TEST_F(StoreTest, FailedAndSkippedPointsAreMeasuredAgain) {
   EXPECT_FALSE(is_finished(record_));
   record_["row"] = {{"verified", "passed"}, {"error", "an error while timing"}};
   EXPECT_FALSE(is_finished(record_));
-  record_["row"] = {{"verified", "not_verified"}, {"skipped", "does not fit: ..."}};
+  record_["row"] = {{"verified", "not_verified"}, {"skipped", "does not fit: needs 8 bytes"}};
   EXPECT_FALSE(is_finished(record_));
   record_["row"] = {{"verified", "not_verified"}, {"skipped", "needs a GPU"}};
   EXPECT_TRUE(is_finished(record_));
+  record_["row"] = {{"verified", "not_verified"}, {"skipped", "what a variant refuses for"}};
+  EXPECT_TRUE(is_finished(record_));
+  record_["row"] = {{"verified", "not_verified"}};
+  EXPECT_FALSE(is_finished(record_));
 }
 
 TEST_F(StoreTest, LongAndStrangeNamesGetFilesOfTheirOwn) {
