@@ -71,6 +71,7 @@ class Row:
     skipped: str | None
     error: str | None
     counters: dict[str, float]
+    choices: dict[str, str]
 
     @property
     def is_wrong(self) -> bool:
@@ -291,6 +292,11 @@ def _read_counters(reader: _Reader) -> dict[str, float]:
     return {name: counters.number(name) for name in counters.value}
 
 
+def _read_choices(reader: _Reader) -> dict[str, str]:
+    choices = _Reader(reader.path, f"{reader.where}.choices", reader.get("choices", dict, {}))
+    return {name: choices.get(name, str) for name in choices.value}
+
+
 def _read_launches(reader: _Reader) -> int | None:
     """Executions a sample; where an older archive is silent, each of the GPU's samples was one."""
     on_gpu = reader.get("clock", str, None) == "gpu"
@@ -315,6 +321,7 @@ def _read_row(reader: _Reader, backend: str) -> Row:
         skipped=reader.get("skipped", str, None),
         error=reader.get("error", str, None),
         counters=_read_counters(reader),
+        choices=_read_choices(reader),
     )
     if row.timing and row.verified != "passed":
         reader.fail(

@@ -128,6 +128,7 @@ void GroupRun::verify(Member& member) {
   const auto wrong = problem_->mismatch(member.point->parameters, clock_.stream());
   member.result.cost = problem_->cost();
   member.result.counters = problem_->counters();
+  member.result.choices = problem_->choices();
   if (wrong) {
     member.result.verified = Verified::failed;
     fail(member, "wrong answer: " + *wrong);

@@ -31,6 +31,7 @@ struct PointResult {
   std::optional<unsigned> clock_after_mhz;
   std::optional<Cost> cost;
   std::map<std::string, double> counters;
+  std::map<std::string, std::string> choices;
   std::string skipped;  ///< why there is no time although nothing is wrong
   std::string error;    ///< what went wrong
 };

@@ -91,6 +91,7 @@ Json make_row(const Point& point, const PointResult& result, const Measure& meas
   row["launches"] = host ? Json(nullptr) : Json(measure.launches);
   add_rates(row, point, result, ceilings);
   row["counters"] = result.counters;
+  row["choices"] = result.choices;
   row["stop"] = result.stop ? Json(to_text(*result.stop)) : Json(nullptr);
   row["discarded_samples"] = result.discarded_samples;
   row["clocks_mhz"] = {{"before", or_null(result.clock_before_mhz)},

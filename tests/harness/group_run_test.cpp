@@ -225,6 +225,20 @@ TEST_F(GroupRunTest, RefusedPointIsSkippedAndTheOthersGoOn) {
   }
 }
 
+TEST_F(GroupRunTest, ChoicesAreThoseOfThePointItself) {
+  for (const std::int64_t n : {16, 17}) {
+    settings_.set("n", n);
+    const auto results = run({"kernel", "host_fast", "host_slow"});
+    const Point chooses{&technique_, &technique_.variants[3], "e", settings_};
+    const Json chosen = {{"loop", n == 16 ? "even" : "odd"}};
+    EXPECT_EQ(make_row(chooses, results.at("host_fast"), measure_, {}).at("choices"), chosen);
+    for (const std::string chooses_nothing : {"kernel", "host_slow"}) {
+      const Json row = make_row(chooses, results.at(chooses_nothing), measure_, {});
+      EXPECT_EQ(row.at("choices"), Json::object()) << chooses_nothing;
+    }
+  }
+}
+
 TEST_F(GroupRunTest, VerifyingAloneTakesNoSample) {
   const auto results = run({"kernel", "host_fast"}, /*timed=*/false);
   EXPECT_EQ(fake::executions().size(), 2U);
