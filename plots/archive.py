@@ -150,6 +150,7 @@ class Archive:
     profile: str
     command: str
     complete: bool
+    measure: dict[str, Any]
     provenance: Provenance
     ceilings: dict[str, float]
     rows: list[Row]
@@ -369,6 +370,7 @@ def load(path: Path) -> Archive:
         profile=reader.get("profile", str, ""),
         command=reader.get("command", str),
         complete=reader.get("complete", bool),
+        measure=reader.get("measure", dict, {}),
         provenance=provenance,
         ceilings={k: v for k, v in ceilings.items() if isinstance(v, (int, float))},
         rows=[

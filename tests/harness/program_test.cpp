@@ -112,6 +112,10 @@ TEST_F(ProgramTest, RunsAConfigurationEndToEnd) {
   EXPECT_EQ(written.at("profile"), "paper");
   EXPECT_EQ(written.at("command"), "warpath run c.json");
   EXPECT_EQ(written.at("rows").size(), 8U);
+  const Json measure = {{"cache", "cold"},   {"min_samples", 2},   {"max_samples", 2},
+                        {"max_noise", 0.02}, {"max_seconds", 5.0}, {"min_clock", 0.75},
+                        {"launches", 1}};
+  EXPECT_EQ(written.at("measure"), measure);
   EXPECT_EQ(written.at("provenance").at("backend"), emulated ? "emulated" : "cuda");
   EXPECT_TRUE(written.at("ceilings").contains("copy_gb_per_s"));
   for (const Json& row : written.at("rows")) {

@@ -57,6 +57,7 @@ def in_time(**values):
         (lambda content: content.update(schema=2), "schema is 2, this program reads 1"),
         (lambda content: content.update(rows={}), "rows is an object, expected a list"),
         (lambda content: content.update(complete="yes"), "complete is a text, expected true or"),
+        (lambda content: content.update(measure=[]), "measure is a list, expected an object"),
         (lambda content: content["rows"].append(7), r"rows\[16\] is a number, expected an object"),
         (lambda content: content["provenance"].pop("git_commit"), "provenance.git_commit is miss"),
         (lambda content: content["provenance"]["device"].pop("name"), "provenance.device.name is"),
@@ -115,6 +116,13 @@ def test_without_launches_a_gpu_sample_was_one(tmp_path):
     archive = archives.load(synthetic.write(tmp_path, content))
     assert {row.launches for row in archive.gpu_rows()} == {1}
     assert {row.launches for row in archive.cpu_rows()} == {None}
+
+
+def test_reads_the_measure_settings_and_none_of_older_archives(tmp_path):
+    content = synthetic.passes()
+    assert archives.load(synthetic.write(tmp_path, content)).measure == synthetic.MEASURE
+    del content["measure"]
+    assert archives.load(synthetic.write(tmp_path, content)).measure == {}
 
 
 def test_reads_choices_and_none_of_older_archives(tmp_path):
