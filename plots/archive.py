@@ -62,6 +62,7 @@ class Row:
     timing: Timing | None
     clock: str | None
     cache: str | None
+    launches: int | None
     items_per_s: float | None
     bytes_min: float | None
     gb_per_s: float | None
@@ -70,6 +71,7 @@ class Row:
     skipped: str | None
     error: str | None
     counters: dict[str, float]
+    choices: dict[str, str]
 
     @property
     def is_wrong(self) -> bool:
@@ -148,6 +150,7 @@ class Archive:
     profile: str
     command: str
     complete: bool
+    measure: dict[str, Any]
     provenance: Provenance
     ceilings: dict[str, float]
     rows: list[Row]
@@ -290,6 +293,17 @@ def _read_counters(reader: _Reader) -> dict[str, float]:
     return {name: counters.number(name) for name in counters.value}
 
 
+def _read_choices(reader: _Reader) -> dict[str, str]:
+    choices = _Reader(reader.path, f"{reader.where}.choices", reader.get("choices", dict, {}))
+    return {name: choices.get(name, str) for name in choices.value}
+
+
+def _read_launches(reader: _Reader) -> int | None:
+    """Executions a sample; where an older archive is silent, each of the GPU's samples was one."""
+    on_gpu = reader.get("clock", str, None) == "gpu"
+    return reader.get("launches", int, 1 if on_gpu else None)
+
+
 def _read_row(reader: _Reader, backend: str) -> Row:
     row = Row(
         variant=reader.get("variant", str),
@@ -299,6 +313,7 @@ def _read_row(reader: _Reader, backend: str) -> Row:
         timing=_read_timing(reader),
         clock=reader.choice("clock", CLOCKS, None),
         cache=reader.get("cache", str, None),
+        launches=_read_launches(reader),
         items_per_s=reader.number("items_per_s", None),
         bytes_min=reader.number("bytes_min", None),
         gb_per_s=reader.number("gb_per_s", None),
@@ -307,6 +322,7 @@ def _read_row(reader: _Reader, backend: str) -> Row:
         skipped=reader.get("skipped", str, None),
         error=reader.get("error", str, None),
         counters=_read_counters(reader),
+        choices=_read_choices(reader),
     )
     if row.timing and row.verified != "passed":
         reader.fail(
@@ -354,6 +370,7 @@ def load(path: Path) -> Archive:
         profile=reader.get("profile", str, ""),
         command=reader.get("command", str),
         complete=reader.get("complete", bool),
+        measure=reader.get("measure", dict, {}),
         provenance=provenance,
         ceilings={k: v for k, v in ceilings.items() if isinstance(v, (int, float))},
         rows=[

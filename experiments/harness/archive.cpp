@@ -27,6 +27,7 @@ Json assemble_archive(const Config& config, const std::vector<Point>& points, co
   archive["profile"] = facts.profile;
   archive["command"] = facts.command;
   archive["complete"] = complete;
+  archive["measure"] = to_json(config.measure);
   archive["provenance"] = facts.provenance;
   archive["ceilings"] = ceilings;
   archive["rows"] = rows;

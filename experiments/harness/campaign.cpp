@@ -124,7 +124,7 @@ class Campaign {
   }
 
   void keep(const Point& point, const Group& group, const PointResult& result) {
-    Json row = make_row(point, result, group.experiment->config.measure.cache, *ceilings_);
+    Json row = make_row(point, result, group.experiment->config.measure, *ceilings_);
     store_.write(point, {{"schema", 1},
                          {"run", run_id()},
                          {"key", key(point, group)},
@@ -133,7 +133,7 @@ class Campaign {
                          {"provenance", provenance(device_)}});
     if (!result.error.empty()) {
       progress_->message("FAILED " + point.name() + "\n       " + result.error);
-    } else if (result.skipped.starts_with("does not fit")) {
+    } else if (result.skipped.starts_with(does_not_fit)) {
       progress_->message("skipped " + point.name() + "\n       " + result.skipped);
     }
     rows_[point.name()] = std::move(row);
@@ -188,7 +188,7 @@ class Campaign {
     std::size_t unfit = 0;
     for (const Json& row : rows) {
       if (row.contains("error")) return true;
-      if (row.value("skipped", "").starts_with("does not fit")) ++unfit;
+      if (row.value("skipped", "").starts_with(does_not_fit)) ++unfit;
     }
     return unfit > 0 && (unfit == rows.size() || !options_.overrides.empty());
   }

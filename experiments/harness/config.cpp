@@ -84,8 +84,8 @@ Sweep read_sweep(const Node& node, const Technique& technique) {
 }
 
 Measure read_measure(const Node& node) {
-  node.expect_object(
-      {}, {"cache", "min_samples", "max_samples", "max_noise", "max_seconds", "min_clock"});
+  node.expect_object({}, {"cache", "min_samples", "max_samples", "max_noise", "max_seconds",
+                          "min_clock", "launches"});
   Measure measure;
   if (node.has("cache")) {
     const std::string cache = node["cache"].text();
@@ -102,6 +102,12 @@ Measure read_measure(const Node& node) {
   if (node.has("max_noise")) measure.max_noise = node["max_noise"].real(0, 1);
   if (node.has("max_seconds")) measure.max_seconds = node["max_seconds"].real(0.001, 3600);
   if (node.has("min_clock")) measure.min_clock = node["min_clock"].real(0, 1);
+  if (node.has("launches")) measure.launches = node["launches"].integer(1, 1000);
+  if (measure.launches > 1 && measure.cache == Cache::cold) {
+    node["launches"].fail("only the first of " + std::to_string(measure.launches) +
+                          " launches would find a cold cache; set \"cache\": \"warm\", or "
+                          "\"launches\": 1");
+  }
   return measure;
 }
 
@@ -142,6 +148,17 @@ Expected read_expected(const Node& node, const Technique& technique) {
 }
 
 }  // namespace
+
+std::string to_text(Cache cache) {
+  return cache == Cache::cold ? "cold" : "warm";
+}
+
+Json to_json(const Measure& measure) {
+  return {{"cache", to_text(measure.cache)},    {"min_samples", measure.min_samples},
+          {"max_samples", measure.max_samples}, {"max_noise", measure.max_noise},
+          {"max_seconds", measure.max_seconds}, {"min_clock", measure.min_clock},
+          {"launches", measure.launches}};
+}
 
 Config read_config(const std::filesystem::path& file, const std::vector<Technique>& techniques) {
   const Node root(file.string(), "$", read_json(file));

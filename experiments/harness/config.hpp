@@ -15,6 +15,9 @@ namespace warpath::harness {
 
 enum class Cache { cold, warm };
 
+/// "cold" or "warm".
+std::string to_text(Cache cache);
+
 /// When a point has been measured well enough; README.md says how the noise is estimated.
 struct Measure {
   Cache cache = Cache::cold;
@@ -23,7 +26,12 @@ struct Measure {
   double max_noise = 0.02;  ///< relative half-width of the median's 95 % confidence interval
   double max_seconds = 5;   ///< wall time spent on the samples of one point
   double min_clock = 0.75;  ///< samples below this share of the highest SM clock are discarded
+  /// Executions on the GPU back to back that are one sample; more than one only with a warm cache.
+  std::int64_t launches = 1;
 };
+
+/// All settings, by the names that they have in a configuration.
+Json to_json(const Measure& measure);
 
 /// A parameter and the values it takes.
 using Values = std::pair<std::string, std::vector<Value>>;

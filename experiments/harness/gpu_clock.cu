@@ -63,15 +63,18 @@ void GpuClock::occupy(double microseconds) {
          static_cast<std::int64_t>(microseconds * spins_per_microsecond_), spin_result_);
 }
 
-double GpuClock::sample_ms(const Execution& execution, Cache cache) {
+double GpuClock::sample_ms(const Execution& execution, Cache cache, std::int64_t launches) {
   if (spins_per_microsecond_ == 0) calibrate();
   if (cache == Cache::cold && flush_buffer_ == nullptr && l2_bytes_ > 0) {
     CUDA_CHECK(cudaMalloc(&flush_buffer_, static_cast<std::size_t>(flush_bytes())));
   }
   // A sample counts only if the host had enqueued everything before the GPU was done with the spin;
   // where the host was slower, it is taken again with a longer one. An execution that waits for the
-  // GPU is slow however long the spin.
-  double busy_microseconds = 40;
+  // GPU is slow however long the spin. Each further launch is something more to enqueue: a
+  // kernel takes the host some 4 microseconds; executions of several are granted up to 20.
+  const auto further = static_cast<double>(launches - 1);
+  const double longest_microseconds = 1000 + 20 * further;
+  double busy_microseconds = 40 + 4 * further;
   for (;;) {
     if (cache == Cache::warm) execution(stream_);
     if (flush_buffer_ != nullptr && cache == Cache::cold) {
@@ -82,18 +85,19 @@ double GpuClock::sample_ms(const Execution& execution, Cache cache) {
     const auto start = std::chrono::steady_clock::now();
     occupy(busy_microseconds);
     CUDA_CHECK(cudaEventRecord(begin_, stream_));
-    execution(stream_);
+    for (std::int64_t i = 0; i < launches; ++i) execution(stream_);
     CUDA_CHECK(cudaGetLastError());
     CUDA_CHECK(cudaEventRecord(end_, stream_));
     const double enqueue_microseconds = microseconds_since(start);
     CUDA_CHECK(cudaEventSynchronize(end_));
-    if (enqueue_microseconds < busy_microseconds || busy_microseconds > 500) break;
+    if (enqueue_microseconds < busy_microseconds) break;
+    if (2 * busy_microseconds > longest_microseconds) break;
     busy_microseconds =
-        std::max(2 * busy_microseconds, std::min(1.5 * enqueue_microseconds, 1000.0));
+        std::max(2 * busy_microseconds, std::min(1.5 * enqueue_microseconds, longest_microseconds));
   }
   float milliseconds = 0;
   CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
-  return milliseconds;
+  return milliseconds / static_cast<double>(launches);
 }
 
 }  // namespace warpath::harness

@@ -1,4 +1,4 @@
-// Times one execution on the GPU by CUDA events, with the second-level cache in a known state.
+// Times executions on the GPU by CUDA events, with the second-level cache in a known state.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ class GpuClock {
 
   /// Milliseconds of one execution. Cold: the cache was overwritten just before. Warm: the same
   /// execution ran just before. Either way the GPU is kept busy while the host enqueues the work,
-  /// so that the time is the GPU's alone. Throws CudaError.
-  double sample_ms(const Execution& execution, Cache cache);
+  /// so that the time is the GPU's alone. With several `launches`, that many executions are
+  /// enqueued back to back, and the time is theirs divided by their number. Throws CudaError.
+  double sample_ms(const Execution& execution, Cache cache, std::int64_t launches = 1);
 
   /// The SM clock now, and the highest; empty where it cannot be read.
   [[nodiscard]] std::optional<unsigned> sm_clock_mhz() const { return nvml_.sm_clock_mhz(); }

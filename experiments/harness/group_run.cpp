@@ -49,6 +49,11 @@ void GroupRun::fail(Member& member, const std::string& error) {
   finish(member);
 }
 
+void GroupRun::skip(Member& member, const std::string& why) {
+  member.result.skipped = why;
+  finish(member);
+}
+
 void GroupRun::run() {
   skip_what_cannot_run();
   for (Member& member : members_) {
@@ -77,12 +82,10 @@ void GroupRun::skip_what_cannot_run() {
     if (!error.empty()) {
       fail(member, error);
     } else if (emulated && member.point->variant->runs == Runs::gpu) {
-      member.result.skipped = "needs a GPU";
-      finish(member);
+      skip(member, "needs a GPU");
     } else if (needed + clock_.flush_bytes() > free) {
-      member.result.skipped = "does not fit: needs " + bytes_text(needed) + " of memory, and " +
-                              bytes_text(free) + " are free";
-      finish(member);
+      skip(member, std::string(does_not_fit) + bytes_text(needed) + " of memory, and " +
+                       bytes_text(free) + " are free");
     }
   }
 }
@@ -113,13 +116,19 @@ void GroupRun::prepare(Member& member) {
 }
 
 void GroupRun::verify(Member& member) {
-  prepare(member);
+  try {
+    prepare(member);
+  } catch (const NotHere& refusal) {
+    skip(member, refusal.what());
+    return;
+  }
   problem_->poison(clock_.stream());
   CUDA_CHECK(cudaStreamSynchronize(clock_.stream()));
   clock_.run(member.execution);
   const auto wrong = problem_->mismatch(member.point->parameters, clock_.stream());
   member.result.cost = problem_->cost();
   member.result.counters = problem_->counters();
+  member.result.choices = problem_->choices();
   if (wrong) {
     member.result.verified = Verified::failed;
     fail(member, "wrong answer: " + *wrong);
@@ -128,8 +137,7 @@ void GroupRun::verify(Member& member) {
   member.result.verified = Verified::passed;
   const bool has_a_clock = !emulated || member.point->variant->runs == Runs::host;
   if (timed_ && has_a_clock) return;
-  member.result.skipped = timed_ ? "emulated backend: correct, not timed" : "verified only";
-  finish(member);
+  skip(member, timed_ ? "emulated backend: correct, not timed" : "verified only");
 }
 
 void GroupRun::measure_in_turn(Runs lane) {
@@ -159,7 +167,7 @@ void GroupRun::warm_up(Member& member) {
   // Two samples as they will be taken, and a GPU that has left its idle clocks.
   const Stopwatch stopwatch;
   for (int i = 0; i < 2 || (i < 100 && stopwatch.seconds() < 0.02); ++i) {
-    clock_.sample_ms(member.execution, measure_.cache);
+    clock_.sample_ms(member.execution, measure_.cache, measure_.launches);
   }
   member.result.clock_before_mhz = clock_.sm_clock_mhz();
 }
@@ -195,7 +203,7 @@ void GroupRun::sample(Member& member) {
 }
 
 void GroupRun::sample_gpu(Member& member) {
-  const double milliseconds = clock_.sample_ms(member.execution, measure_.cache);
+  const double milliseconds = clock_.sample_ms(member.execution, measure_.cache, measure_.launches);
   member.result.clock_after_mhz = clock_.sm_clock_mhz();
   const auto highest = clock_.max_sm_clock_mhz();
   const bool throttled = highest && member.result.clock_after_mhz &&

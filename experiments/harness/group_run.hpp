@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "harness/gpu_clock.hpp"
@@ -16,6 +17,9 @@
 namespace warpath::harness {
 
 enum class Verified { passed, failed, not_verified };
+
+/// How PointResult::skipped begins where memory is too small: who asked for that size must notice.
+inline constexpr std::string_view does_not_fit = "does not fit: needs ";
 
 /// What a point's record says.
 struct PointResult {
@@ -27,6 +31,7 @@ struct PointResult {
   std::optional<unsigned> clock_after_mhz;
   std::optional<Cost> cost;
   std::map<std::string, double> counters;
+  std::map<std::string, std::string> choices;
   std::string skipped;  ///< why there is no time although nothing is wrong
   std::string error;    ///< what went wrong
 };
@@ -61,6 +66,7 @@ class GroupRun {
 
   void finish(Member& member);
   void fail(Member& member, const std::string& error);
+  void skip(Member& member, const std::string& why);
   void skip_what_cannot_run();
   void build_problem();
   /// Calls `step`; an exception fails the member.

@@ -70,7 +70,7 @@ std::string to_text(Verified verified) {
   return "not_verified";
 }
 
-Json make_row(const Point& point, const PointResult& result, Cache cache,
+Json make_row(const Point& point, const PointResult& result, const Measure& measure,
               const Ceilings& ceilings) {
   const bool host = point.variant->runs == Runs::host;
   Json row;
@@ -86,10 +86,12 @@ Json make_row(const Point& point, const PointResult& result, Cache cache,
                       {"p90", time.p90},       {"noise", time.noise}, {"samples", time.samples}};
   }
   row["clock"] = host ? "host" : "gpu";
-  row["cache"] = cache == Cache::cold ? "cold" : "warm";
-  if (host) row["cache"] = nullptr;  // nobody empties the CPU's
+  // Nobody empties the CPU's cache, and a host variant is timed one execution a sample.
+  row["cache"] = host ? Json(nullptr) : Json(to_text(measure.cache));
+  row["launches"] = host ? Json(nullptr) : Json(measure.launches);
   add_rates(row, point, result, ceilings);
   row["counters"] = result.counters;
+  row["choices"] = result.choices;
   row["stop"] = result.stop ? Json(to_text(*result.stop)) : Json(nullptr);
   row["discarded_samples"] = result.discarded_samples;
   row["clocks_mhz"] = {{"before", or_null(result.clock_before_mhz)},

@@ -13,7 +13,8 @@ std::string to_text(Verified verified);
 
 /// README.md lists the fields. Percentages refer to `ceilings`; a host variant on a GPU machine has
 /// none.
-Json make_row(const Point& point, const PointResult& result, Cache cache, const Ceilings& ceilings);
+Json make_row(const Point& point, const PointResult& result, const Measure& measure,
+              const Ceilings& ceilings);
 
 /// The ceilings that percentages refer to, each under a name with its unit.
 Json ceilings_summary(const Ceilings& ceilings);

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "harness/error.hpp"
+#include "harness/group_run.hpp"
 #include "harness/json_file.hpp"
 #include "harness/provenance.hpp"
 
@@ -55,13 +56,7 @@ FolderLock::~FolderLock() {
 
 Json record_key(const Point& point, const Measure& measure, const Device& device) {
   return {{"point", point.name()},
-          {"measure",
-           {{"cache", measure.cache == Cache::cold ? "cold" : "warm"},
-            {"min_samples", measure.min_samples},
-            {"max_samples", measure.max_samples},
-            {"max_noise", measure.max_noise},
-            {"max_seconds", measure.max_seconds},
-            {"min_clock", measure.min_clock}}},
+          {"measure", to_json(measure)},
           {"build", build_id()},
           {"device", device.uuid.empty() ? device.name + " on " + cpu_name() : device.uuid},
           {"driver", device.driver}};
@@ -120,7 +115,9 @@ bool is_finished(const Json& record) {
   if (!record.is_object()) return false;
   const Json& row = record.at("row");
   if (row.contains("error")) return false;
-  return row.value("verified", "") == "passed" || row.value("skipped", "") == "needs a GPU";
+  const std::string skipped = row.value("skipped", "");
+  const bool can_never_run = !skipped.empty() && !skipped.starts_with(does_not_fit);
+  return row.value("verified", "") == "passed" || can_never_run;
 }
 
 }  // namespace warpath::harness

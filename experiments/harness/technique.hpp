@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -76,13 +77,19 @@ struct Cost {
 /// returns).
 using Execution = std::function<void(cudaStream_t)>;
 
+/// This variant cannot run this point on this machine, which is no failure; what() says why.
+class NotHere : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 /// One setting of the parameters that shape the problem: inputs on the device, room for the result,
 /// and the oracle's answer.
 class Problem {
  public:
   virtual ~Problem() = default;
   /// Whatever must not be timed (choosing the kernel, temporary storage) is done here; the result
-  /// is what is timed.
+  /// is what is timed. May throw NotHere.
   virtual Execution prepare(const Parameters& point) = 0;
   /// Overwrites the result, so that nothing stale can pass for an answer.
   virtual void poison(cudaStream_t stream) = 0;
@@ -92,6 +99,9 @@ class Problem {
   [[nodiscard]] virtual Cost cost() const = 0;
   /// Further numbers for the record, each with its unit in its name.
   [[nodiscard]] virtual std::map<std::string, double> counters() const { return {}; }
+  /// What a variant chose by itself for the point that was prepared last, like {"scheme",
+  /// "tensor"}.
+  [[nodiscard]] virtual std::map<std::string, std::string> choices() const { return {}; }
 };
 
 struct Technique {

@@ -58,7 +58,7 @@ TEST_F(ConfigTest, ReadsEveryKey) {
                "exclude": [{"variant": "library", "n": {"gt": 64}}]}],
     "profiles": {"smoke": {"n": 16}, "full": {}},
     "measure": {"cache": "warm", "min_samples": 3, "max_samples": 4, "max_noise": 0.5,
-                "max_seconds": 1.5, "min_clock": 0.9},
+                "max_seconds": 1.5, "min_clock": 0.9, "launches": 200},
     "expected": [{"where": {"n": 16}, "metric": "speedup_over", "baseline": {"variant": "library"},
                   "published": 2.4, "at_least": 1, "source": "table 1"}]})");
   EXPECT_EQ(config.technique->name, "fake");
@@ -72,6 +72,7 @@ TEST_F(ConfigTest, ReadsEveryKey) {
   EXPECT_EQ(config.measure.cache, Cache::warm);
   EXPECT_EQ(config.measure.max_samples, 4);
   EXPECT_EQ(config.measure.max_seconds, 1.5);
+  EXPECT_EQ(config.measure.launches, 200);
   ASSERT_EQ(config.expected.size(), 1U);
   EXPECT_EQ(*config.expected[0].published, 2.4);
 }
@@ -174,6 +175,22 @@ TEST_F(ConfigTest, OtherFormatsAndNamesAreRefused) {
       error(
           R"({"schema": 1, "technique": "fake", "experiment": "../e", "title": "t", "sweep": []})"),
       HasSubstr("$.experiment: got \"../e\", expected a name"));
+}
+
+TEST_F(ConfigTest, SeveralLaunchesNeedAWarmCache) {
+  for (const std::string cache : {R"("cache": "cold", )", ""}) {
+    EXPECT_THAT(error_with(R"("measure": {)" + cache + R"("launches": 2})"),
+                AllOf(HasSubstr("$.measure.launches"), HasSubstr("cold cache"),
+                      HasSubstr(R"(set "cache": "warm")")));
+  }
+  EXPECT_EQ(read_with(R"("measure": {"cache": "warm", "launches": 1000})").measure.launches, 1000);
+  EXPECT_EQ(read_with(R"("measure": {"cache": "cold", "launches": 1})").measure.launches, 1);
+  EXPECT_EQ(read_with(R"("measure": {})").measure.launches, 1);
+  for (const std::string launches : {"0", "1001", "1.5"}) {
+    EXPECT_THAT(
+        error_with(R"("measure": {"cache": "warm", "launches": )" + launches + "}"),
+        HasSubstr("$.measure.launches: got " + launches + ", expected an integer from 1 to 1000"));
+  }
 }
 
 TEST_F(ConfigTest, ZippedListsMustHaveOneLength) {

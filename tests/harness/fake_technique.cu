@@ -53,7 +53,12 @@ class Doubling : public Problem {
 
   Execution prepare(const Parameters& point) override {
     const std::string variant = point.text("variant");
+    if (fault_ == "not_here" && variant == faulty_) {
+      throw NotHere(variant + " does not fit this machine");
+    }
     const bool host = variant.starts_with("host_") || variant == "oracle";
+    choices_.clear();
+    if (variant == "host_fast") choices_["loop"] = n_ % 2 == 0 ? "even" : "odd";
     return [this, variant, host, runs = 0](cudaStream_t stream) mutable {
       executions().push_back(variant);
       // The first execution is the one that is verified.
@@ -93,6 +98,8 @@ class Doubling : public Problem {
   [[nodiscard]] std::map<std::string, double> counters() const override {
     return {{"blocks_count", static_cast<double>((n_ + 255) / 256)}};
   }
+
+  [[nodiscard]] std::map<std::string, std::string> choices() const override { return choices_; }
 
  private:
   [[nodiscard]] std::size_t bytes() const { return sizeof(int) * input_.size(); }
@@ -137,6 +144,7 @@ class Doubling : public Problem {
   std::string faulty_;
   std::string when_;
   double delay_ms_;
+  std::map<std::string, std::string> choices_;
   std::vector<int> input_;
   DeviceInts device_input_;
   DeviceInts device_output_;
@@ -186,7 +194,7 @@ Technique technique() {
       delay,
       parameter("fault", std::string("none"),
                 {"none", "wrong_answer", "exception", "cuda_error", "device_lost",
-                 "device_vanishes", "too_large"},
+                 "device_vanishes", "too_large", "not_here"},
                 "what goes wrong"),
       parameter("faulty", std::string("none"), {}, "the variant that goes wrong"),
       parameter("when", std::string("verifying"), {"verifying", "timing"}, "when it goes wrong"),

@@ -9,10 +9,11 @@
 
 namespace warpath::harness::fake {
 
-/// Parameters: n, fault (none, wrong_answer, exception, cuda_error, illegal_address, too_large),
+/// Parameters: n, fault (none, wrong_answer, exception, cuda_error, device_lost,
+/// device_vanishes, too_large, not_here),
 /// faulty (the variant that goes wrong), when (verifying, timing), delay_ms (of each host
 /// execution), scale, tuning, seed. Variants: kernel and naive (anywhere), library (gpu),
-/// host_fast, host_slow and oracle (host).
+/// host_fast, host_slow and oracle (host). host_fast chooses its loop by n: even or odd.
 Technique technique();
 
 /// The variants in the order in which they were executed in this process. The caller may clear it.

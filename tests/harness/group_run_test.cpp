@@ -132,6 +132,26 @@ TEST_F(GroupRunTest, WarmAndColdSamplesBothMeasure) {
   }
 }
 
+TEST_F(GroupRunTest, LaunchesAreOfTheGpusSamplesOnly) {
+  measure_.cache = Cache::warm;
+  measure_.launches = 10;
+  const auto results = run({"kernel", "host_fast"});
+  const std::vector<std::string>& executions = fake::executions();
+  constexpr std::ptrdiff_t verifying = 1;
+  EXPECT_EQ(std::count(executions.begin(), executions.end(), "host_fast"), verifying + 12);
+  const auto kernels = std::count(executions.begin(), executions.end(), "kernel") - verifying;
+  if (emulated) {
+    EXPECT_EQ(kernels, 0);
+  } else {
+    EXPECT_GE(kernels, 11 * 12);
+    EXPECT_EQ(kernels % 11, 0) << "each sample is one execution to warm the cache, and ten";
+  }
+  const Point kernel{&technique_, technique_.variants.data(), "e", settings_};
+  EXPECT_EQ(make_row(kernel, results.at("kernel"), measure_, {}).at("launches"), 10);
+  const Point host{&technique_, &technique_.variants[3], "e", settings_};
+  EXPECT_TRUE(make_row(host, results.at("host_fast"), measure_, {}).at("launches").is_null());
+}
+
 TEST_F(GroupRunTest, WrongAnswerHasNoTime) {
   settings_.set("fault", std::string("wrong_answer"));
   for (const std::string faulty : {"kernel", "host_slow"}) {
@@ -152,7 +172,7 @@ TEST_F(GroupRunTest, WrongAnswersRowHasSeedAndParametersAndNoTime) {
   settings_.set("faulty", std::string("host_fast"));
   const PointResult result = run({"host_fast"}).at("host_fast");
   const Point point{&technique_, &technique_.variants[3], "e", settings_};
-  const Json row = make_row(point, result, Cache::cold, {});
+  const Json row = make_row(point, result, measure_, {});
   EXPECT_EQ(row.at("verified"), "failed");
   EXPECT_TRUE(row.at("time_ms").is_null());
   EXPECT_TRUE(row.at("gb_per_s").is_null());
@@ -189,6 +209,36 @@ TEST_F(GroupRunTest, WhatDoesNotFitIsSkippedWithBytesNeededAndFree) {
   }
 }
 
+TEST_F(GroupRunTest, RefusedPointIsSkippedAndTheOthersGoOn) {
+  settings_.set("fault", std::string("not_here"));
+  for (const std::string faulty : {"kernel", "host_slow"}) {
+    settings_.set("faulty", faulty);
+    fake::executions().clear();
+    const auto results = run({"kernel", "host_fast", "host_slow"});
+    const PointResult& refused = results.at(faulty);
+    EXPECT_EQ(refused.skipped, faulty + " does not fit this machine");
+    EXPECT_EQ(refused.error, "");
+    EXPECT_EQ(refused.verified, Verified::not_verified);
+    EXPECT_FALSE(refused.time);
+    EXPECT_EQ(std::count(fake::executions().begin(), fake::executions().end(), faulty), 0);
+    EXPECT_EQ(results.at("host_fast").time->samples, 12);
+  }
+}
+
+TEST_F(GroupRunTest, ChoicesAreThoseOfThePointItself) {
+  for (const std::int64_t n : {16, 17}) {
+    settings_.set("n", n);
+    const auto results = run({"kernel", "host_fast", "host_slow"});
+    const Point chooses{&technique_, &technique_.variants[3], "e", settings_};
+    const Json chosen = {{"loop", n == 16 ? "even" : "odd"}};
+    EXPECT_EQ(make_row(chooses, results.at("host_fast"), measure_, {}).at("choices"), chosen);
+    for (const std::string chooses_nothing : {"kernel", "host_slow"}) {
+      const Json row = make_row(chooses, results.at(chooses_nothing), measure_, {});
+      EXPECT_EQ(row.at("choices"), Json::object()) << chooses_nothing;
+    }
+  }
+}
+
 TEST_F(GroupRunTest, VerifyingAloneTakesNoSample) {
   const auto results = run({"kernel", "host_fast"}, /*timed=*/false);
   EXPECT_EQ(fake::executions().size(), 2U);
@@ -202,7 +252,7 @@ TEST_F(GroupRunTest, RatesFollowFromTheMedian) {
   const Point point{&technique_, &technique_.variants[3], "e", settings_};
   Ceilings ceilings;
   ceilings.copy.push_back({1, 8, 2.0});
-  const Json row = make_row(point, result, Cache::cold, ceilings);
+  const Json row = make_row(point, result, measure_, ceilings);
   const double seconds = row.at("time_ms").at("median").get<double>() / 1000;
   EXPECT_DOUBLE_EQ(row.at("items_per_s"), 1024 / seconds);
   EXPECT_DOUBLE_EQ(row.at("gb_per_s"), 8192e-9 / seconds);

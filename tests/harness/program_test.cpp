@@ -112,6 +112,10 @@ TEST_F(ProgramTest, RunsAConfigurationEndToEnd) {
   EXPECT_EQ(written.at("profile"), "paper");
   EXPECT_EQ(written.at("command"), "warpath run c.json");
   EXPECT_EQ(written.at("rows").size(), 8U);
+  const Json measure = {{"cache", "cold"},   {"min_samples", 2},   {"max_samples", 2},
+                        {"max_noise", 0.02}, {"max_seconds", 5.0}, {"min_clock", 0.75},
+                        {"launches", 1}};
+  EXPECT_EQ(written.at("measure"), measure);
   EXPECT_EQ(written.at("provenance").at("backend"), emulated ? "emulated" : "cuda");
   EXPECT_TRUE(written.at("ceilings").contains("copy_gb_per_s"));
   for (const Json& row : written.at("rows")) {
@@ -303,6 +307,43 @@ TEST_F(ProgramTest, PointThatDoesNotFitIsSkippedWithBytes) {
   // Whoever asks for a size that does not fit must notice.
   EXPECT_EQ(run({"run", "c.json", "--set", "fault=too_large"}).code, 1);
   EXPECT_EQ(run({"run", "c.json", "--set", "fault=too_large,none"}).code, 1);
+}
+
+TEST_F(ProgramTest, RefusedPointIsNoFailure) {
+  folder_.write("c.json", R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t",
+      "measure": {"min_samples": 2, "max_samples": 2},
+      "sweep": [{"cross": {"n": [16, 32], "variant": ["host_slow", "host_fast"]}}],
+      "expected": [
+        {"where": {"variant": "host_slow"}, "metric": "time_ms", "at_most": 1e9},
+        {"where": {"variant": "host_fast"}, "metric": "ratio", "baseline": {"variant": "host_slow"},
+         "at_most": 1e9},
+        {"where": {"variant": "host_fast"}, "metric": "time_ms", "at_most": 1e9}]})");
+  const std::vector<std::string> arguments = {"run",   "c.json",          "--set", "fault=not_here",
+                                              "--set", "faulty=host_slow"};
+  const Outcome outcome = run(arguments);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const Json written = archive();
+  EXPECT_EQ(written.at("complete"), true);
+  EXPECT_EQ(written.at("rows").size(), 4U);
+  for (const Json& row : written.at("rows")) {
+    const bool refused = row.at("variant") == "host_slow";
+    EXPECT_EQ(row.at("time_ms").is_null(), refused) << row;
+    EXPECT_EQ(row.at("verified"), refused ? "not_verified" : "passed") << row;
+    EXPECT_EQ(row.value("skipped", ""), refused ? "host_slow does not fit this machine" : "");
+    EXPECT_FALSE(row.contains("error")) << row;
+  }
+  const Json& verdicts = written.at("verdicts");
+  for (const std::size_t needs_it : {0, 1}) {
+    EXPECT_EQ(verdicts[needs_it].at("verdict"), "NOT TESTABLE HERE");
+    EXPECT_THAT(verdicts[needs_it].at("missing").get<std::string>(),
+                HasSubstr("host_slow does not fit this machine"));
+  }
+  EXPECT_EQ(verdicts[2].at("verdict"), "REPRODUCED");
+  std::vector<std::string> again = arguments;
+  again.emplace_back("--resume");
+  EXPECT_THAT(run(again).err, HasSubstr("4 points are finished, 0 are to be measured"));
+  EXPECT_EQ(run({"verify", "c.json", "--set", "fault=not_here", "--set", "faulty=host_slow"}).code,
+            0);
 }
 
 TEST_F(ProgramTest, BenchmarkFilterAndListKeepWorking) {

@@ -73,6 +73,9 @@ TEST_F(StoreTest, AnotherBuildDeviceDriverOrMeasureIsAnotherKey) {
   Measure measure = measure_;
   measure.cache = Cache::warm;
   EXPECT_TRUE(store.find(point_, record_key(point_, measure, device_)).is_null());
+  const Json warm = record_key(point_, measure, device_);
+  measure.launches = 200;
+  EXPECT_NE(record_key(point_, measure, device_), warm);
   Json key = key_;
   key["build"] = "another";
   EXPECT_TRUE(store.find(point_, key).is_null());
@@ -98,10 +101,14 @@ TEST_F(StoreTest, FailedAndSkippedPointsAreMeasuredAgain) {
   EXPECT_FALSE(is_finished(record_));
   record_["row"] = {{"verified", "passed"}, {"error", "an error while timing"}};
   EXPECT_FALSE(is_finished(record_));
-  record_["row"] = {{"verified", "not_verified"}, {"skipped", "does not fit: ..."}};
+  record_["row"] = {{"verified", "not_verified"}, {"skipped", "does not fit: needs 8 bytes"}};
   EXPECT_FALSE(is_finished(record_));
   record_["row"] = {{"verified", "not_verified"}, {"skipped", "needs a GPU"}};
   EXPECT_TRUE(is_finished(record_));
+  record_["row"] = {{"verified", "not_verified"}, {"skipped", "what a variant refuses for"}};
+  EXPECT_TRUE(is_finished(record_));
+  record_["row"] = {{"verified", "not_verified"}};
+  EXPECT_FALSE(is_finished(record_));
 }
 
 TEST_F(StoreTest, LongAndStrangeNamesGetFilesOfTheirOwn) {

@@ -18,6 +18,8 @@ SPEEDS |= {"two_pass_recount": (0.42, 0.016), "two_pass_copy": (0.30, 0.020), "s
 ROLES = {"cub": "peer", "std": "oracle"}
 RUNS = {"cub": "gpu", "std": "host"}
 OPERATIONS = ("select_if", "select_flagged", "unique", "unique_by_key", "remove_duplicates")
+MEASURE = {"cache": "cold", "min_samples": 15, "max_samples": 500, "max_noise": 0.02}
+MEASURE |= {"max_seconds": 5.0, "min_clock": 0.75, "launches": 1}
 SIZES = [2**e for e in range(16, 29, 4)]
 
 
@@ -54,7 +56,8 @@ def row(variant: str, backend: str = "cuda", **params: Any) -> dict[str, Any]:
         "params": point,
         "verified": "passed",
         "clock": "host" if runs == "host" else "gpu",
-        "cache": "cold",
+        "cache": None if runs == "host" else "cold",
+        "launches": None if runs == "host" else 1,
         "bytes_min": bytes_min,
         "time_ms": None,
     }
@@ -94,6 +97,7 @@ def archive(experiment: str, rows: list[dict], backend: str = "cuda", **changes:
         "profile": "paper" if backend == "cuda" else "smoke",
         "command": f"warpath run configs/warp_compaction/{experiment}.json",
         "complete": True,
+        "measure": MEASURE,
         "provenance": provenance(backend, device),
         "ceilings": {"copy_gb_per_s": COPY_GB_PER_S} if backend == "cuda" else {},
         "rows": rows,

@@ -57,6 +57,7 @@ def in_time(**values):
         (lambda content: content.update(schema=2), "schema is 2, this program reads 1"),
         (lambda content: content.update(rows={}), "rows is an object, expected a list"),
         (lambda content: content.update(complete="yes"), "complete is a text, expected true or"),
+        (lambda content: content.update(measure=[]), "measure is a list, expected an object"),
         (lambda content: content["rows"].append(7), r"rows\[16\] is a number, expected an object"),
         (lambda content: content["provenance"].pop("git_commit"), "provenance.git_commit is miss"),
         (lambda content: content["provenance"]["device"].pop("name"), "provenance.device.name is"),
@@ -72,6 +73,9 @@ def in_time(**values):
         (in_row(verified="failed"), r"rows\[3\].time_ms is set, but verified is \"failed\""),
         (in_row(verified="not_verified"), r"rows\[3\].time_ms is set, but verified"),
         (in_row(clock=None), r"rows\[3\].clock is missing: a time needs its clock"),
+        (in_row(launches="many"), r"rows\[3\].launches is a text, expected an integer"),
+        (in_row(choices=["tensor"]), r"rows\[3\].choices is a list, expected an object"),
+        (in_row(choices={"scheme": 7}), r"rows\[3\].choices.scheme is a number, expected a text"),
         (in_row(params=[1]), r"rows\[3\].params is a list, expected an object"),
         (in_time(median="fast"), r"rows\[3\].time_ms.median is a text, expected a number"),
         (in_time(median=-1.0), r"rows\[3\].time_ms is not in order"),
@@ -95,6 +99,41 @@ def test_refuses_a_kernel_time_from_the_emulated_backend(tmp_path):
     content["rows"][0] = synthetic.row("single_pass", "cuda")
     with pytest.raises(archives.ArchiveError, match="emulated backend, which times nothing"):
         archives.load(synthetic.write(tmp_path, content))
+
+
+def test_reads_launches(tmp_path):
+    content = synthetic.throughput()
+    content["rows"][0]["launches"] = 200
+    archive = archives.load(synthetic.write(tmp_path, content))
+    assert archive.rows[0].launches == 200
+    assert {row.launches for row in archive.cpu_rows()} == {None}
+
+
+def test_without_launches_a_gpu_sample_was_one(tmp_path):
+    content = synthetic.throughput()
+    for row in content["rows"]:
+        del row["launches"]
+    archive = archives.load(synthetic.write(tmp_path, content))
+    assert {row.launches for row in archive.gpu_rows()} == {1}
+    assert {row.launches for row in archive.cpu_rows()} == {None}
+
+
+def test_reads_the_measure_settings_and_none_of_older_archives(tmp_path):
+    content = synthetic.passes()
+    assert archives.load(synthetic.write(tmp_path, content)).measure == synthetic.MEASURE
+    del content["measure"]
+    assert archives.load(synthetic.write(tmp_path, content)).measure == {}
+
+
+def test_reads_choices_and_none_of_older_archives(tmp_path):
+    content = synthetic.passes()
+    content["rows"][0]["choices"] = {"scheme": "tensor", "tile": "small"}
+    content["rows"][1]["choices"] = {}
+    archive = archives.load(synthetic.write(tmp_path, content))
+    assert archive.rows[0].choices == {"scheme": "tensor", "tile": "small"}
+    assert archive.rows[1].choices == {}
+    assert "choices" not in content["rows"][2]
+    assert archive.rows[2].choices == {}
 
 
 @pytest.mark.parametrize(

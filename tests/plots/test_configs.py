@@ -63,14 +63,39 @@ def test_has_a_figure_script(name):
         lambda config: config.update(schema=99),
         lambda config: config.update(sweep="all of it"),
         lambda config: config.setdefault("measure", {}).update(cache="lukewarm"),
+        lambda config: config.update(measure={"cache": "warm", "launches": 0}),
+        lambda config: config.update(measure={"cache": "warm", "launches": 1001}),
+        lambda config: config.update(measure={"cache": "cold", "launches": 2}),
+        lambda config: config.update(measure={"launches": 2}),
         lambda config: config.update(title=7),
     ],
-    ids=["unknown key", "no technique", "no sweep", "version", "sweep", "cache", "title"],
+    ids=[
+        "unknown key",
+        "no technique",
+        "no sweep",
+        "version",
+        "sweep",
+        "cache",
+        "no launches",
+        "too many launches",
+        "launches with a cold cache",
+        "launches with the default cache",
+        "title",
+    ],
 )
 def test_the_schema_refuses(spoil, validator):
     config = read(NAMES[0])
     spoil(config)
     assert not validator.is_valid(config)
+
+
+@pytest.mark.parametrize(
+    "measure",
+    [{"cache": "warm", "launches": 1000}, {"cache": "cold", "launches": 1}, {"launches": 1}, {}],
+    ids=str,
+)
+def test_the_schema_accepts(measure, validator):
+    assert validator.is_valid(read(NAMES[0]) | {"measure": measure})
 
 
 def test_comments_are_no_part_of_texts():
