@@ -114,7 +114,7 @@ class Workspace {
   }
 
   /// Bytes of device memory held.
-  [[nodiscard]] std::int64_t bytes() const { 
+  [[nodiscard]] std::int64_t bytes() const {
     return scratch_.count() + status_.count() +
            tickets_.count() * static_cast<std::int64_t>(sizeof(unsigned));
   }

@@ -2,7 +2,8 @@
 // same contract, so that a path that uses it is tested without a GPU. On a device older than sm_90
 // they trap: the host chooses another path there.
 //
-// (Of the functions at the end, exp2_approx() runs everywhere, and the tensor cores' from sm_80 on.)
+// (Of the functions at the end, exp2_approx() runs everywhere, and the tensor cores' from sm_80
+// on.)
 //
 // Bulk copies move a multiple of 16 bytes between global and shared memory, both ends aligned to 16
 // bytes, without the threads: one thread starts them. A load completes on a transaction barrier; a
@@ -234,8 +235,8 @@ __device__ __forceinline__ std::uint32_t split_halves(float x) {
 ///   product[0..3]    row g at columns 2t and 2t + 1, row g + 8 at the same.
 /// Needs compute capability 8.0. Source: PTX ISA 7.0, mma.m16n8k16.
 __device__ __forceinline__ void multiply_16x16x8(const std::uint32_t (&a)[4],
-                                                 const std::uint32_t (&b)[2],
-                                                 const float (&sum)[4], float (&product)[4]) {
+                                                 const std::uint32_t (&b)[2], const float (&sum)[4],
+                                                 float (&product)[4]) {
 #ifdef SIMT_EMULATION
   const int lane = static_cast<int>(threadIdx.x % 32);
   const auto join = [](std::uint32_t low, std::uint32_t high) {

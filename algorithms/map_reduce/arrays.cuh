@@ -26,7 +26,9 @@ struct Vector {
   __host__ __device__ T& operator[](int k) { return numbers[k]; }
   __host__ __device__ const T& operator[](int k) const { return numbers[k]; }
   __host__ __device__ operator T() const  // NOLINT(google-explicit-constructor)
-  requires(D == 1) { return numbers[0]; }
+      requires(D == 1) {
+    return numbers[0];
+  }
 };
 
 /// `count` vectors of D numbers each in device memory, one behind the other.
@@ -58,7 +60,8 @@ Array<std::remove_const_t<T>, D> vectors(DeviceSpan<T> numbers, const std::strin
 /// std::invalid_argument where there is none.
 template <int... Compiled, class Act>
 void with_dimension(int dimension, Act&& act) {
-  const bool found = ((dimension == Compiled && (act.template operator()<Compiled>(), true)) || ...);
+  const bool found =
+      ((dimension == Compiled && (act.template operator()<Compiled>(), true)) || ...);
   if (found) return;
   std::string compiled;
   ((compiled += " " + std::to_string(Compiled)), ...);
@@ -103,15 +106,19 @@ __device__ __forceinline__ Pack<Vector<T, D>...> elements(const Pack<Array<T, D>
                                                           std::int64_t i) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return pack_of(get<I>(arrays)[i]...);
-  }(std::make_integer_sequence<int, sizeof...(T)>());
+  }
+  (std::make_integer_sequence<int, sizeof...(T)>());
 }
 
 /// f(elements of a..., elements of b...).
 template <class F, class... A, class... B>
 __device__ __forceinline__ auto apply(const F& f, const Pack<A...>& a, const Pack<B...>& b) {
-  return [&]<int... I, int... J>(std::integer_sequence<int, I...>, std::integer_sequence<int, J...>) {
+  return [&]<int... I, int... J>(std::integer_sequence<int, I...>,
+                                 std::integer_sequence<int, J...>) {
     return f(get<I>(a)..., get<J>(b)...);
-  }(std::make_integer_sequence<int, sizeof...(A)>(), std::make_integer_sequence<int, sizeof...(B)>());
+  }
+  (std::make_integer_sequence<int, sizeof...(A)>(),
+   std::make_integer_sequence<int, sizeof...(B)>());
 }
 
 /// The arrays that one index runs over; all have `count` elements.

@@ -49,39 +49,45 @@ constexpr bool has_columns_kernel(int rows) {
 template <class Problem>
 constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 32;
 template <class Problem, int Rows>
-using ColumnsShapeOf = ColumnsShape<Rows, !has_short_rows<Problem> ? 1 : Rows == 1 ? 6 : 3>;
+using ColumnsShapeOf = ColumnsShape<Rows, !has_short_rows<Problem> ? 1
+                                          : Rows == 1              ? 6
+                                                                   : 3>;
 template <class Problem, int Rows>
 using RowsShapeOf =
-    RowsShape<Rows, Rows * (sizeof(RowOf<Problem>) + 2 * sizeof(typename Problem::State)) <= 160
-                        ? 4
-                        : 2>;
+    RowsShape<Rows,
+              Rows*(sizeof(RowOf<Problem>) + 2 * sizeof(typename Problem::State)) <= 160 ? 4 : 2>;
 
-/// Nanoseconds that a multiprocessor takes for a pair at best, about: a formula is taken to cost
-/// what its numbers do, and an exponential. Double has half the units.
+/// What a pair costs beside one of the Gaussian in three dimensions, for which the figures stand:
+/// two instructions a number; more than twice as much in double.
 template <class Problem>
-constexpr double pair_ns() {
-  using Column = ColumnOf<Problem>;
-  using Number = std::conditional_t<sizeof(ValueOfPair<Problem>) % 8 == 0, double, float>;
-  const double numbers = sizeof(Column) / 4.0;
-  return (1.5 * numbers + 4) * (sizeof(Number) == 8 ? 0.0055 : 0.0044);
+constexpr double relative_pair_cost() {
+  constexpr bool is_double = sizeof(ValueOfPair<Problem>) % sizeof(double) == 0;
+  return sizeof(ColumnOf<Problem>) / 16.0 * (is_double ? 2.5 : 1);
 }
 
 template <class Problem>
 KernelCost rows_cost(int rows_per_thread) {
-  const double R = rows_per_thread;
-  const double staged = sizeof(ColumnOf<Problem>) / 16.0 * 0.0044;  // loads from shared memory
-  return {128 * rows_per_thread,
-          columns_of_tile(sizeof(Staged<ColumnOf<Problem>>)),
-          pair_ns<Problem>() + staged / R,
-          1.0,
-          std::max(1.0, 8 / R),
-          4,
-          2000,
-          20};
+  constexpr double column_bytes = sizeof(ColumnOf<Problem>);
+  constexpr std::int64_t tile = columns_of_tile(sizeof(Staged<ColumnOf<Problem>>));
+  // One row a thread: of long columns most of the time goes into loading them from shared memory.
+  constexpr double of_long = column_bytes > 128 ? 1.8 : 1;
+  constexpr double pair = relative_pair_cost<Problem>();
+  if (rows_per_thread == 1) {
+    return {128, tile, 0.0443 * pair * of_long, 1, 1.6, 5, 450, 2000, 520, 16, column_bytes};
+  }
+  if (rows_per_thread == 4) {
+    return {512, tile, 0.0447 * pair, 0.25, 1.35, 5, 1270, 2170, 390, 16, column_bytes};
+  }
+  return {1024, tile, 0.0411 * pair, 1, 1.25, 4, 4000, 2600, 10, 16, column_bytes};
 }
 template <class Problem>
 KernelCost columns_cost(int rows) {
-  return {rows, 1024, pair_ns<Problem>(), sizeof(ColumnOf<Problem>) / 16.0 * 0.3 / 8, 4, 8, 1500, 2};
+  constexpr double column_bytes = sizeof(ColumnOf<Problem>);
+  constexpr double pair = relative_pair_cost<Problem>();
+  // Long columns are not loaded in whole vectors.
+  constexpr double load = column_bytes > 32 ? column_bytes * 0.03 : 0.04;
+  if (rows == 1) return {1, 1024, 0.0413 * pair, load, 2.5, 6, 1670, 860, 335, 256, column_bytes};
+  return {8, 1024, 0.0496 * pair, load, 1.5, 3, 1320, 1010, 1590, 256, column_bytes};
 }
 
 template <class Problem>
@@ -93,14 +99,13 @@ constexpr bool is_tensor_least =
 template <class Problem>
 constexpr bool has_tensor = is_tensor_sum<Problem> || is_tensor_least<Problem>;
 
-/// Shape number `which` of the tensor kernels, as a type: act.operator()<Shape>(), largest first. Long
-/// states, and rows of many dimensions, take registers.
+/// Shape number `which` of the tensor kernels, as a type: act.operator()<Shape>(), largest first.
+/// Long states, and rows of many dimensions, take registers.
 template <class Problem, class Act>
 void with_tensor_shape(int which, Act&& act) {
   constexpr bool is_wide = sizeof(RowOf<Problem>) > 32;
   if constexpr (sizeof(typename Problem::State) > 16) {
     if (which == 0) return act.template operator()<TensorShape<1, 8, 1, 2>>();
-    if (which == 1) return act.template operator()<TensorShape<1, 4, 1, 4>>();
   } else if constexpr (is_wide) {
     if (which == 0) return act.template operator()<TensorShape<4, 8, 1, 1>>();
     if (which == 1) return act.template operator()<TensorShape<2, 8, 1, 1>>();
@@ -109,7 +114,7 @@ void with_tensor_shape(int which, Act&& act) {
       if (which == 0) return act.template operator()<TensorShape<4, 8, 1, 2>>();
     }
     if (which == 1) return act.template operator()<TensorShape<2, 8, 1, 3>>();
-    if (which == 2) return act.template operator()<TensorShape<2, 4, 1, 6>>();
+    if (which == 2) return act.template operator()<TensorShape<2, 4, 2, 3>>();
   }
 }
 inline constexpr int tensor_shapes = 3;
@@ -117,16 +122,33 @@ inline constexpr int tensor_shapes = 3;
 template <class Problem, class Shape>
 KernelCost tensor_cost() {
   constexpr int D = sizeof(RowOf<Problem>) / sizeof(float);
-  const double chunks = chunks_of(is_tensor_least<Problem> ? D + 1 : D);
-  const double pair = (is_tensor_least<Problem> ? 0.014 : 0.0315) + (chunks - 1) * 0.0065;
-  return {Shape::block_rows,
-          tensor_tile<D>,
-          pair,
-          0.35 * chunks,
-          16.0 / Shape::warps,
-          static_cast<double>(Shape::blocks),
-          4000,
-          20};
+  constexpr double column_bytes = sizeof(ColumnOf<Problem>);
+  constexpr int coordinates = is_tensor_least<Problem> ? D + 1 : D;
+  // Instructions of the tensor cores for 16 rows and 8 columns.
+  constexpr int products = coordinates <= 8 ? chunks_of(coordinates) : (coordinates + 15) / 16 * 3;
+  constexpr double column = chunks_of(coordinates);
+  if constexpr (is_tensor_least<Problem>) {
+    // A block looks at many columns before it has bounds, more often where K are wanted.
+    constexpr double states = sizeof(typename Problem::State) / 16.0;
+    constexpr double pair = 0.0145 + products * 0.007 + (states > 1 ? 0.025 : 0);
+    return {Shape::block_rows, tensor_tile<D>, pair, column, 1.3,         Shape::blocks,
+            50000 * states,    1230,           1320, 16,     column_bytes};
+  } else {
+    constexpr double more = (products - 1) * 0.013;
+    if constexpr (Shape::block_rows > 256) {
+      return {Shape::block_rows, tensor_tile<D>, 0.0318 + more, column, 1.14,
+              Shape::blocks,     1770,           2150,          720,    16,
+              column_bytes};
+    } else if constexpr (Shape::block_rows > 128) {
+      return {Shape::block_rows, tensor_tile<D>, 0.0304 + more, column, 1.29,
+              Shape::blocks,     1490,           1230,          1320,   16,
+              column_bytes};
+    } else {
+      return {Shape::block_rows, tensor_tile<D>, 0.0425 + more, 0.23 * column, 1.24,
+              Shape::blocks,     1230,           1000,          300,           16,
+              column_bytes};
+    }
+  }
 }
 
 /// The scheme, rows a thread and parts of the columns for a call.
@@ -134,48 +156,34 @@ template <class Problem>
 Plan plan_of(std::int64_t rows, std::int64_t columns, const Options& options, bool has_tensor_cores,
              int processors) {
   std::optional<Plan> best;
-  const auto consider = [&](Plan plan, const KernelCost& cost, std::int64_t most_parts) {
-    const Cut cut = options.splits > 0
-                        ? cut_of(cost, rows, columns, options.splits, processors)
-                        : best_cut(cost, rows, columns, most_parts, processors);
+  const bool is_any = options.scheme == Scheme::automatic;
+  const auto consider = [&](Plan plan, const KernelCost& cost) {
+    if (!is_any && options.scheme != plan.scheme) return;
+    const int wanted = plan.scheme == Scheme::tuned_1d ? 1 : options.splits;
+    const Cut cut = wanted > 0 ? cut_of(cost, rows, columns, wanted, processors)
+                               : best_cut(cost, rows, columns, processors);
     plan.parts = cut.parts;
     plan.span = cut.span;
     plan.expected_ns = cut.expected_ns;
     if (!best || plan.expected_ns < best->expected_ns) best = plan;
   };
-  const bool is_any = options.scheme == Scheme::automatic;
-  constexpr std::int64_t no_limit = 4096;
   for (const int R : {1, 4, 8}) {
     if (options.rows_per_thread > 0 && options.rows_per_thread != R) continue;
     if (!has_rows_kernel<Problem>(R)) continue;
-    if (is_any || options.scheme == Scheme::tuned_1d) {
-      Plan plan{Scheme::tuned_1d, false, R};
-      const KernelCost cost = rows_cost<Problem>(R);
-      const Cut cut = cut_of(cost, rows, columns, 1, processors);
-      plan.span = cut.span;
-      plan.expected_ns = cut.expected_ns;
-      if (!best || plan.expected_ns < best->expected_ns) best = plan;
-    }
-    if (is_any || options.scheme == Scheme::tuned_2d) {
-      consider({Scheme::tuned_2d, false, R}, rows_cost<Problem>(R), no_limit);
-    }
+    consider({Scheme::tuned_1d, false, R}, rows_cost<Problem>(R));
+    consider({Scheme::tuned_2d, false, R}, rows_cost<Problem>(R));
   }
-  if ((is_any || options.scheme == Scheme::tuned_2d) && options.rows_per_thread == 0) {
-    for (const int R : {1, 8}) {
-      if (has_columns_kernel<Problem>(R)) {
-        consider({Scheme::tuned_2d, true, R}, columns_cost<Problem>(R), no_limit);
-      }
-    }
+  for (const int R : {1, 8}) {
+    if (options.rows_per_thread > 0 || !has_columns_kernel<Problem>(R)) continue;
+    consider({Scheme::tuned_2d, true, R}, columns_cost<Problem>(R));
   }
   if constexpr (has_tensor<Problem>) {
-    if ((is_any && has_tensor_cores) || options.scheme == Scheme::tensor) {
-      for (int shape = 0; shape < tensor_shapes; ++shape) {
-        with_tensor_shape<Problem>(shape, [&]<class Shape>() {
-          Plan plan{Scheme::tensor};
-          plan.shape = shape;
-          consider(plan, tensor_cost<Problem, Shape>(), no_limit);
-        });
-      }
+    for (int shape = 0; has_tensor_cores && shape < tensor_shapes; ++shape) {
+      with_tensor_shape<Problem>(shape, [&]<class Shape>() {
+        Plan plan{Scheme::tensor};
+        plan.shape = shape;
+        consider(plan, tensor_cost<Problem, Shape>());
+      });
     }
   }
   if (!best) {
@@ -210,7 +218,8 @@ Plan plan_for(std::int64_t rows, std::int64_t columns, const Options& options) {
     if constexpr (!has_tensor<Problem>) {
       throw std::invalid_argument(
           "scheme tensor has no such formula and reduction: expected float, and Gaussian with Sum "
-          "by blocks, LogGaussian with LogSumExp, or SquaredDistance with Min or ArgMin");
+          "by blocks, LogGaussian with LogSumExp, or SquaredDistance with Min, ArgMin, KMin or "
+          "ArgKMin");
     }
     if (!device_has_tensor_cores()) {
       throw std::invalid_argument("scheme tensor needs compute capability 8.0 or more");
@@ -267,7 +276,8 @@ template <class... Arrays>
 bool are_aligned(const Pack<Arrays...>& arrays) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
     return ((reinterpret_cast<std::uintptr_t>(get<I>(arrays).data) % 16 == 0) && ...);
-  }(std::make_integer_sequence<int, sizeof...(Arrays)>());
+  }
+  (std::make_integer_sequence<int, sizeof...(Arrays)>());
 }
 
 template <class Problem>
@@ -297,8 +307,7 @@ void run_tensor(const Problem& problem, const Plan& plan, Workspace& workspace,
     with_tensor_shape<Problem>(plan.shape, [&]<class Shape>() {
       if constexpr (is_tensor_sum<Problem>) {
         using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
-        using Storage =
-            TensorStorage<Shape, Form::dimension, Form::signal, ColumnOf<Problem>>;
+        using Storage = TensorStorage<Shape, Form::dimension, Form::signal, ColumnOf<Problem>>;
         launch_parts(problem, plan, Shape::block_rows, Shape::threads, sizeof(Storage),
                      tensor_sum_kernel<Shape, Problem>, workspace, stream);
       } else {

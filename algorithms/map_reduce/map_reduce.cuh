@@ -1,5 +1,5 @@
-// Map-reduce: for every row i, the reduction over all columns j of a formula F(p, x_i, y_j), without
-// ever storing the M x N values. The public host functions.
+// Map-reduce: for every row i, the reduction over all columns j of a formula F(p, x_i, y_j),
+// without ever storing the M x N values. The public host functions.
 //
 // Source: seed 001 (KeOps, "Map-Reduce schemes"). Formulas: formulas.cuh; reductions:
 // reductions.cuh; both are structs, and yours is as good as ours (README.md has an example).
@@ -26,12 +26,13 @@ namespace warpath::map_reduce {
 /// over_j(arrays...). out: as many elements as x has, apart from all inputs.
 ///
 /// Throws std::invalid_argument for an out of another length or that overlaps an input, a K that is
-/// no multiple of a warp or that the device has no room for, a scheme that the formula or device has
-/// not; DoesNotFit where a scheme needs more memory than is free. All before anything is launched.
+/// no multiple of a warp or that the device has no room for, a scheme that the formula or device
+/// has not; DoesNotFit where a scheme needs more memory than is free. All before anything is
+/// launched.
 template <class Formula, class Reduction, class... X, class... Y>
 void reduce(const Formula& formula, const Reduction& reduction, const Indexed<X...>& x,
-                const Indexed<Y...>& y, DeviceSpan<typename Reduction::Result> out,
-                Workspace& workspace, cudaStream_t stream, const Options& options = {}) {
+            const Indexed<Y...>& y, DeviceSpan<typename Reduction::Result> out,
+            Workspace& workspace, cudaStream_t stream, const Options& options = {}) {
   require_count("out", out.count, "x", x.count);
   const auto require_all_apart = [&]<int... I>(const std::string& name, const auto& arrays,
                                                std::integer_sequence<int, I...>) {

@@ -2,16 +2,16 @@
 // over a tile of columns, and the reduction of partial results.
 #pragma once
 
-#include <cuda/atomic>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <cuda/atomic>
 #include <type_traits>
 #include <utility>
 
 #include "core/warp.cuh"
 #include "map_reduce/arrays.cuh"
+#include "map_reduce/tuning.hpp"
 
 namespace warpath::map_reduce {
 
@@ -43,7 +43,9 @@ struct PairOf<true, Formula, XArrays, YArrays> {
 
 /// Whether a reduction takes the columns in groups (reductions.cuh).
 template <class Reduction>
-concept TakesGroups = requires { typename Reduction::Group; };
+concept TakesGroups = requires {
+  typename Reduction::Group;
+};
 
 /// out[i] becomes the reduction over j of formula(x_i, y_j).
 template <class Formula_, class Reduction_, class XArrays, class YArrays>
@@ -239,7 +241,8 @@ __device__ __forceinline__ void block_finish_rows(const Problem& problem, const 
     });
   };
   const auto store_as = [&](std::int64_t of_part) {
-    for_each_row([&](std::int64_t i, auto& state) { partials[of_part * problem.rows + i] = state; });
+    for_each_row(
+        [&](std::int64_t i, auto& state) { partials[of_part * problem.rows + i] = state; });
   };
   if (split.parts > 1) {
     const std::int64_t first = group * Split::group_parts;
@@ -254,9 +257,8 @@ __device__ __forceinline__ void block_finish_rows(const Problem& problem, const 
       merge(0, Split::group_parts, groups);
     }
   }
-  for_each_row([&](std::int64_t i, auto& state) {
-    problem.out[i] = problem.reduction.result(state);
-  });
+  for_each_row(
+      [&](std::int64_t i, auto& state) { problem.out[i] = problem.reduction.result(state); });
 }
 
 /// __shfl_xor_sync of a state, word by word. All lanes of the warp call it.
@@ -288,11 +290,6 @@ __device__ __forceinline__ typename Reduction::State warp_merge(const Reduction&
     }
   }
   return state;
-}
-
-/// a / b, rounded up.
-inline std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
 }
 
 }  // namespace warpath::map_reduce

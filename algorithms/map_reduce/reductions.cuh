@@ -2,9 +2,9 @@
 // and
 //
 //   State neutral()                      what N = 0 gives
-//   void add(State&, value, j)           one more value, F(x_i, y_j); j is greater than those before
-//   void merge(State&, const State&)     the values of another part of the columns, behind or before
-//   Result result(const State&)          what is stored for row i
+//   void add(State&, value, j)           one more value, F(x_i, y_j); j is greater than those
+//   before void merge(State&, const State&)     the values of another part of the columns, behind
+//   or before Result result(const State&)          what is stored for row i
 //
 // all const, on the device. Where values can be taken together cheaper than one by one, it also has
 // Group and group_columns, and the kernels call for each row and each such group of columns
@@ -92,7 +92,9 @@ struct Sum<Value, Accuracy::plain> {
       detail::number(sum, e) += detail::number(other, e);
     }
   }
-  __device__ __forceinline__ Result result(const State& sum) const { return sum; }
+  __device__ __forceinline__ Result result(const State& sum) const {
+    return sum;
+  }
 };
 
 template <class Value>
@@ -138,14 +140,17 @@ struct Sum<Value, Accuracy::kahan> {
     add(state, other.sum, 0);
     add(state, missing, 0);
   }
-  __device__ __forceinline__ Result result(const State& state) const { return state.sum; }
+  __device__ __forceinline__ Result result(const State& state) const {
+    return state.sum;
+  }
 };
 
 /// log of the sum of exp(value), for values that are finite or -infinity; -infinity where there is
 /// none.
 template <class T>
 struct LogSumExp {
-  /// 2^shift * sum. The shift need not be the greatest exponent: it is enough that no sum overflows.
+  /// 2^shift * sum. The shift need not be the greatest exponent: it is enough that no sum
+  /// overflows.
   struct State {
     T shift;
     T sum;
@@ -317,7 +322,9 @@ struct KLeast {
   __device__ __forceinline__ Group open(const State&) const {
     return std::numeric_limits<T>::infinity();
   }
-  __device__ __forceinline__ void take(Group& group, T value) const { group = fmin(group, value); }
+  __device__ __forceinline__ void take(Group& group, T value) const {
+    group = fmin(group, value);
+  }
   template <class Again>
   __device__ __forceinline__ void close(State& best, const Group& group, std::int64_t j, int count,
                                         const Again& again) const {
@@ -333,8 +340,8 @@ struct KLeast {
     bool is_before = comes_before(value, best.values[K - 1], j, best.j[K - 1]);
 #pragma unroll
     for (int k = K - 1; k >= 0; --k) {
-      const bool is_before_next =
-          k > 0 && comes_before(value, best.values[k > 0 ? k - 1 : 0], j, best.j[k > 0 ? k - 1 : 0]);
+      const bool is_before_next = k > 0 && comes_before(value, best.values[k > 0 ? k - 1 : 0], j,
+                                                        best.j[k > 0 ? k - 1 : 0]);
       if (is_before) {
         best.values[k] = is_before_next ? best.values[k > 0 ? k - 1 : 0] : value;
         best.j[k] = is_before_next ? best.j[k > 0 ? k - 1 : 0] : j;

@@ -68,8 +68,7 @@ __global__ void reduce_partials_kernel(Problem problem, const typename Problem::
                                        std::int64_t parts) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i >= problem.rows) return;
-  problem.out[i] =
-      problem.reduction.result(thread_merge_parts(problem, partials, i, 0, 1, parts));
+  problem.out[i] = problem.reduction.result(thread_merge_parts(problem, partials, i, 0, 1, parts));
 }
 
 // ---------------------------------------------------------------- tensorized
@@ -81,8 +80,8 @@ __global__ void map_kernel(Problem problem, ValueOfPair<Problem>* values) {
   const std::int64_t pairs = problem.rows * problem.columns;
   for (std::int64_t pair = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
        pair < pairs; pair += stride) {
-    values[pair] = problem.value(problem.row(pair / problem.columns),
-                                 problem.column(pair % problem.columns));
+    values[pair] =
+        problem.value(problem.row(pair / problem.columns), problem.column(pair % problem.columns));
   }
 }
 
@@ -114,7 +113,8 @@ class DoesNotFit : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Throws DoesNotFit, with both numbers, unless `rows` x `parts` elements of `bytes` bytes are free.
+/// Throws DoesNotFit, with both numbers, unless `rows` x `parts` elements of `bytes` bytes are
+/// free.
 inline void require_memory(const std::string& what, std::int64_t rows, std::int64_t parts,
                            std::size_t bytes) {
   std::size_t free = 0;
@@ -125,9 +125,9 @@ inline void require_memory(const std::string& what, std::int64_t rows, std::int6
   if (needed <= static_cast<double>(free)) return;
   char text[40];
   std::snprintf(text, sizeof text, "%.0f", needed);
-  throw DoesNotFit(what + " needs " + text + " bytes of device memory for " +
-                   std::to_string(rows) + " x " + std::to_string(parts) + " elements of " +
-                   std::to_string(bytes) + " bytes, and " + std::to_string(free) + " are free");
+  throw DoesNotFit(what + " needs " + text + " bytes of device memory for " + std::to_string(rows) +
+                   " x " + std::to_string(parts) + " elements of " + std::to_string(bytes) +
+                   " bytes, and " + std::to_string(free) + " are free");
 }
 
 /// Throws std::invalid_argument unless blocks of K threads, each with a column in shared memory,
@@ -184,8 +184,7 @@ void run_naive(const Problem& problem, Workspace& workspace, cudaStream_t stream
   if (pairs * sizeof(Value) > static_cast<double>(workspace.bytes())) {
     require_memory("naive", problem.rows, problem.columns, sizeof(Value));
   }
-  const auto [values] =
-      workspace.template take<Value>(stream, problem.rows * problem.columns);
+  const auto [values] = workspace.template take<Value>(stream, problem.rows * problem.columns);
   const std::int64_t blocks = std::min<std::int64_t>(
       divide_up(problem.rows * problem.columns, threads), std::int64_t{1} << 20);
   launch({grid_of(blocks), threads, 0, stream}, map_kernel<Problem>, problem, values);

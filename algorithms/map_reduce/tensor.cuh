@@ -1,5 +1,5 @@
-// Gram form on the tensor cores, in float: of |u - v|^2 = |u|^2 - 2 u . v + |v|^2 the products are a
-// matrix product, and what is left of a pair is an exponential and an addition, or a comparison.
+// Gram form on the tensor cores, in float: of |u - v|^2 = |u|^2 - 2 u . v + |v|^2 the products are
+// a matrix product, and what is left of a pair is an exponential and an addition, or a comparison.
 //
 // How a product of floats comes from halves: x = h + l, two halves (11 bits each), and with
 // y = h' + l', x y = h h' + h l' + l h' but for 2^-22 of it. An instruction adds up 16 products.
@@ -73,7 +73,9 @@ struct Exponential<LogGaussian<float, D>, LogSumExp<float>> {
 
 /// Columns of a tile of a tensor kernel.
 template <int D>
-inline constexpr int tensor_tile = D <= 8 ? 256 : D <= 32 ? 128 : 64;
+inline constexpr int tensor_tile = D <= 8    ? 256
+                                   : D <= 32 ? 128
+                                             : 64;
 
 /// A warp's 16 rows, as its lanes hold them: lane 4 g + t has rows g and g + 8, and with them
 /// coordinates t, t + 4, ... of narrow points, 4 t to 4 t + 3 of each 16 of wide ones.
@@ -106,8 +108,7 @@ struct WideRows {
 #pragma unroll
       for (int pair = 0; pair < 2; ++pair) {
         const int k = 16 * c + lane_index() % 4 * 4 + pair * 2;
-        const std::uint32_t first =
-            hopper::split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
+        const std::uint32_t first = hopper::split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
         const std::uint32_t second =
             hopper::split_halves(k + 1 < Coordinates ? coordinate_of(k + 1) : 0.0f);
         high[c][half + 2 * pair] = __byte_perm(first, second, 0x5410);
@@ -117,8 +118,8 @@ struct WideRows {
   }
 };
 
-/// A tile of columns, as the lanes of a warp take them; squares[0] has the square of each column, in
-/// the end, and squares[c] what chunk c gives of it.
+/// A tile of columns, as the lanes of a warp take them; squares[0] has the square of each column,
+/// in the end, and squares[c] what chunk c gives of it.
 template <int Coordinates, int Tile>
 struct NarrowTile {
   using Rows = NarrowRows<Coordinates>;
@@ -276,9 +277,9 @@ struct Fetched {
       }
     });
   }
-  /// Stores factor (y - centre), and in squares[0] each column's |y - centre|^2. No thread needs the
-  /// tile any more, and a barrier must follow; but a thread may go on at once with what it has of
-  /// columns threadIdx.x, + Threads, ...
+  /// Stores factor (y - centre), and in squares[0] each column's |y - centre|^2. No thread needs
+  /// the tile any more, and a barrier must follow; but a thread may go on at once with what it has
+  /// of columns threadIdx.x, + Threads, ...
   __device__ __forceinline__ void store(float factor, const float (&centre)[D], Tile& tile) const {
     for_each_item([&](int i, int t, int c) {
       float u[4];
@@ -317,7 +318,8 @@ struct Fetched {
 /// of products as large, are 2^-20 of an exponent at most.
 inline constexpr float most_square = 16;
 
-/// The sums over the columns of a lane: of row g of each of the warp's row tiles, then of row g + 8.
+/// The sums over the columns of a lane: of row g of each of the warp's row tiles, then of row g
+/// + 8.
 template <int RowTiles, int E>
 struct LaneSums {
   float of[RowTiles][2][E];
@@ -361,8 +363,7 @@ __device__ __forceinline__ void warp_add_exponentials(
 #pragma unroll
       for (int q = 0; q < 4; ++q) {
         // The special function unit and the FMA units share the work.
-        const float power =
-            q == 0 ? exp2_by_polynomial(exponents[m][q]) : exp2_of(exponents[m][q]);
+        const float power = q == 0 ? exp2_by_polynomial(exponents[m][q]) : exp2_of(exponents[m][q]);
 #pragma unroll
         for (int e = 0; e < E; ++e) {
           sums.of[m][q / 2][e] = fmaf(power, weights[e][q % 2], sums.of[m][q / 2][e]);
@@ -420,8 +421,8 @@ template <class Shape, int R, class Problem>
 
 template <class Shape, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    tensor_sum_kernel(const __grid_constant__ Problem problem, Split split, typename Problem::State* partials,
-                      unsigned* tickets) {
+    tensor_sum_kernel(const __grid_constant__ Problem problem, Split split,
+                      typename Problem::State* partials, unsigned* tickets) {
   using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
   using State = typename Problem::State;
   constexpr int D = Form::dimension;
@@ -443,7 +444,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   using Tile = decltype(shared.gram.columns);
   const Range range = range_of(split, part, problem.columns);
   const auto width_at = [&](std::int64_t first) {
-    return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
+    return static_cast<int>(
+        max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
   };
   Fetched<D, Tile, Shape::threads> fetched;
   constexpr int own_columns = (Storage::tile + Shape::threads - 1) / Shape::threads;

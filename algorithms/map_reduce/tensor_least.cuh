@@ -1,7 +1,7 @@
 // Least distances on the tensor cores: the Gram form only rules out. For a row u it gives a lower
 // bound of |v|^2 - 2 u . v for every column v; only where that does not exceed what the row has is
-// the distance computed, from the differences. So the answer is the one that the other schemes give,
-// however inexact the form is.
+// the distance computed, from the differences. So the answer is the one that the other schemes
+// give, however inexact the form is.
 #pragma once
 
 #include <cstdint>
@@ -145,7 +145,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   const auto index_of = [&](int row) { return min(first_row + row, problem.rows - 1); };
 
   const auto width_at = [&](std::int64_t first) {
-    return static_cast<int>(max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
+    return static_cast<int>(
+        max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
   };
   Fetched<D, typename Storage::Tile, Shape::threads> fetched;
   fetched.fetch(y.data + range.begin * D, width_at(range.begin));
@@ -222,7 +223,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
           const int n = __ffs(static_cast<int>(candidates)) - 1;
           const int t = (group + n / 2) * 8 + lane % 4 * 2 + n % 2;
           if (t >= width) break;
-          problem.reduction.add(states[r], problem.value(row, problem.column(first + t)), first + t);
+          problem.reduction.add(states[r], problem.value(row, problem.column(first + t)),
+                                first + t);
         }
         limits[r] = limit_of(r);
       }

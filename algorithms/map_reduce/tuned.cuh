@@ -94,7 +94,8 @@ __device__ __forceinline__ void load_columns(const Problem& problem, const Pack<
     for (int t = 0; t < Batch; ++t) {
       columns[t] = problem.prepared(pack_of(get<I>(batches).of[t]...));
     }
-  }(std::make_integer_sequence<int, sizeof...(Arrays)>());
+  }
+  (std::make_integer_sequence<int, sizeof...(Arrays)>());
 }
 
 /// The value of a pair of a row and a column in registers, computed again.
@@ -151,14 +152,17 @@ struct WarpsOfRows {
     for (int r = warp_index() / W; r < R; r += Warps / W) act(r);
   }
   /// Whether this thread stores what is found of its warp's rows.
-  __device__ __forceinline__ static bool is_first() { return threadIdx.x % (W * warp_threads) == 0; }
+  __device__ __forceinline__ static bool is_first() {
+    return threadIdx.x % (W * warp_threads) == 0;
+  }
 };
 
 /// The states of a row, of `parts` parts, merged by the W warps that it has, in all lanes of the
 /// first of them. of_warp: a state for each warp of the block.
 template <int W, class Reduction, class State>
-__device__ __forceinline__ State warps_merge_parts(const Reduction& reduction, const State* of_parts,
-                                                   std::int64_t parts, State* of_warp) {
+__device__ __forceinline__ State warps_merge_parts(const Reduction& reduction,
+                                                   const State* of_parts, std::int64_t parts,
+                                                   State* of_warp) {
   const int warp = warp_index() % W;
   State state = reduction.neutral();
 #pragma unroll 4
@@ -220,8 +224,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     if (Rows::is_first() && i < problem.rows) problem.out[i] = problem.reduction.result(state);
   };
   Rows::for_each_row([&](int r) {
-    State state = lane_index() < warps ? of_warp[r * warps + lane_index()]
-                                       : problem.reduction.neutral();
+    State state =
+        lane_index() < warps ? of_warp[r * warps + lane_index()] : problem.reduction.neutral();
     state = warp_merge(problem.reduction, state);
     if (split.parts == 1) {
       store(r, state);

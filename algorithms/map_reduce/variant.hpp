@@ -8,10 +8,13 @@ namespace warpath::map_reduce {
 enum class Scheme {
   naive,     ///< tensorized: all M x N values in memory, then a reduction of each row
   gpu_1d,    ///< the source: a thread a row, tiles of K columns in shared memory
-  gpu_2d,    ///< the source: the K x K tiles one by one to the blocks, partial results, a final reduction
+  gpu_2d,    ///< the source: the K x K tiles one by one to the blocks, partial results, a final
+             ///< reduction
   tuned_1d,  ///< several rows a thread, in registers
-  tuned_2d,  ///< the same with the columns split over blocks; for few rows, threads over the columns
-  tensor,    ///< Gram form on the tensor cores, in float: Gaussian sums, LogSumExp and least distances
+  tuned_2d,  ///< the same with the columns split over blocks; for few rows, threads over the
+             ///< columns
+  tensor,    ///< Gram form on the tensor cores, in float: Gaussian sums, LogSumExp and least
+             ///< distances
   automatic  ///< what the cost model expects to be fastest
 };
 

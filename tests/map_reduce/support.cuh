@@ -1,9 +1,12 @@
-// What the tests of map_reduce share: points, and calls whose arrays have guards on both sides.
+// What the tests of map_reduce share: points, calls whose result has guards on both sides, and what
+// is expected of them.
 #pragma once
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -26,6 +29,14 @@ std::vector<T> uniform(std::int64_t count, std::uint64_t seed, double low = 0, d
   return values;
 }
 
+/// Small integers, so that distances are exact and many are equal.
+inline std::vector<float> grid_points(std::int64_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (float& value : values) value = static_cast<float>(random() % 7);
+  return values;
+}
+
 inline std::string name_of(const Options& options) {
   const char* schemes[] = {"naive", "gpu_1d", "gpu_2d", "tuned_1d", "tuned_2d", "tensor", "auto"};
   std::string name = schemes[static_cast<int>(options.scheme)];
@@ -37,12 +48,19 @@ inline std::string name_of(const Options& options) {
 /// Every scheme, in several shapes.
 inline std::vector<Options> all_options(bool has_tensor) {
   std::vector<Options> all = {
-      {Scheme::naive},          {Scheme::gpu_1d, 32},       {Scheme::gpu_1d, 192},
-      {Scheme::gpu_2d, 64},     {Scheme::tuned_1d},         {Scheme::tuned_1d, 192, 1},
-      {Scheme::tuned_2d},       {Scheme::tuned_2d, 192, 1}, {Scheme::tuned_2d, 192, 1, 3},
-      {Scheme::tuned_2d, 192, 0, 5}, {Scheme::automatic},
+      {Scheme::naive},
+      {Scheme::gpu_1d, 32},
+      {Scheme::gpu_1d, 192},
+      {Scheme::gpu_2d, 64},
+      {Scheme::tuned_1d},
+      {Scheme::tuned_1d, 192, 1},
+      {Scheme::tuned_2d},
+      {Scheme::tuned_2d, 192, 1, 3},
+      {Scheme::tuned_2d, 192, 1, 50},
+      {Scheme::tuned_2d, 192, 0, 5},
+      {Scheme::automatic},
   };
-  if (has_tensor) {
+  if (has_tensor && device_has_tensor_cores()) {
     all.push_back({Scheme::tensor});
     all.push_back({Scheme::tensor, 192, 0, 1});
     all.push_back({Scheme::tensor, 192, 0, 4});
@@ -50,11 +68,11 @@ inline std::vector<Options> all_options(bool has_tensor) {
   return all;
 }
 
-/// A vector on the device with `guard` elements on each side, which must stay as they are.
+/// A vector on the device with guards on both sides, which must stay as they are.
 template <class T>
 class Guarded {
  public:
-  explicit Guarded(std::int64_t count) : count_(count), memory_((count + 2 * guard)) {
+  explicit Guarded(std::int64_t count) : count_(count), memory_(count + 2 * guard) {
     CUDA_CHECK(cudaMemset(memory_.data(), 0xA5, bytes()));
   }
   [[nodiscard]] DeviceSpan<T> span() const { return {memory_.data() + guard, count_}; }
@@ -71,7 +89,7 @@ class Guarded {
       }
     }
     std::vector<T> elements(static_cast<std::size_t>(count_));
-    if (count_ > 0) memcpy(elements.data(), all.data() + edge, elements.size() * sizeof(T));
+    if (count_ > 0) std::memcpy(elements.data(), all.data() + edge, elements.size() * sizeof(T));
     return elements;
   }
 
@@ -95,6 +113,33 @@ std::vector<typename Reduction::Result> reduced(const Formula& formula, const Re
   CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
   reduce(formula, reduction, x, y, out.span(), workspace, stream, options);
   return out.get();
+}
+
+/// The numbers of a vector of results.
+template <class T, class Result>
+std::vector<T> numbers_of(const std::vector<Result>& results) {
+  std::vector<T> numbers(results.size() * sizeof(Result) / sizeof(T));
+  if (!numbers.empty()) std::memcpy(numbers.data(), results.data(), numbers.size() * sizeof(T));
+  return numbers;
+}
+
+/// value(i, j) in double precision, a vector a row.
+inline std::vector<std::vector<double>> rows_of(
+    std::int64_t M, std::int64_t N,
+    const std::function<double(std::int64_t, std::int64_t)>& value) {
+  std::vector<std::vector<double>> rows(static_cast<std::size_t>(M));
+  for (std::int64_t i = 0; i < M; ++i) {
+    for (std::int64_t j = 0; j < N; ++j) rows[static_cast<std::size_t>(i)].push_back(value(i, j));
+  }
+  return rows;
+}
+
+/// One number for each row.
+inline std::vector<double> over_rows(const std::vector<std::vector<double>>& rows,
+                                     const std::function<double(const std::vector<double>&)>& of) {
+  std::vector<double> results;
+  for (const std::vector<double>& row : rows) results.push_back(of(row));
+  return results;
 }
 
 }  // namespace warpath::map_reduce::test

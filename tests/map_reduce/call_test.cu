@@ -1,0 +1,206 @@
+// The call itself: what it refuses and how, empty inputs, the same bits in every run, and how much
+// memory it takes.
+#include <limits>
+
+#include "support.cuh"
+
+namespace warpath::map_reduce::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+using Gaussian3 = Gaussian<float, 3>;
+
+struct Memory {
+  DeviceBuffer<float> x = on_device(uniform<float>(3 * 50, 1));
+  DeviceBuffer<float> y = on_device(uniform<float>(3 * 80, 2));
+  DeviceBuffer<float> b = on_device(uniform<float>(80, 3));
+  DeviceBuffer<float> out{50};
+  Workspace workspace;
+
+  [[nodiscard]] auto rows() const { return over_i(vectors<3>(x.span())); }
+  [[nodiscard]] auto columns() const { return over_j(vectors<3>(y.span()), vectors<1>(b.span())); }
+  std::string message(const Options& options) {
+    return message_of<std::invalid_argument>([&] {
+      reduce(Gaussian3(), Sum<float>(), rows(), columns(), out.span(), workspace, nullptr, options);
+    });
+  }
+};
+
+TEST(BadInput, LengthsAndDimensions) {
+  Memory memory;
+  const auto message = [](const auto& act) { return message_of<std::invalid_argument>(act); };
+  EXPECT_EQ(message([&] {
+              vectors<3>(DeviceSpan<float>{memory.x.data(), 10}, "x");
+            }),
+            "x has 10 numbers: expected a multiple of its dimension, 3");
+  EXPECT_EQ(
+      message([&] {
+        over_j(vectors<3>(memory.y.span()), vectors<1>(DeviceSpan<float>{memory.b.data(), 79}));
+      }),
+      "y array 2 has 79 elements: expected 80, as many as y array 1");
+  const auto call = [&](DeviceSpan<float> out) {
+    return message([&] {
+      reduce(Gaussian3(), Sum<float>(), memory.rows(), memory.columns(), out, memory.workspace,
+             nullptr);
+    });
+  };
+  EXPECT_EQ(call({memory.out.data(), 49}), "out has 49 elements: expected 50, as many as x");
+  EXPECT_THAT(call({memory.x.data(), 50}), HasSubstr("out overlaps x array 1"));
+  EXPECT_THAT(call({memory.b.data(), 50}), HasSubstr("out overlaps y array 2"));
+}
+
+TEST(BadInput, DimensionsThatAreNotCompiled) {
+  int found = 0;
+  const auto act = [&]<int D>() { found = D; };
+  with_dimension<1, 3, 64>(3, act);
+  EXPECT_EQ(found, 3);
+  EXPECT_EQ(message_of<std::invalid_argument>([&] { with_dimension<1, 3, 64>(129, act); }),
+            "D is 129: compiled are 1 3 64");
+}
+
+TEST(BadInput, ThreadsOfABlock) {
+  Memory memory;
+  for (const Scheme scheme : {Scheme::gpu_1d, Scheme::gpu_2d}) {
+    for (const int K : {0, -32, 16, 100, 193, 1056, 100'000}) {
+      EXPECT_THAT(memory.message({scheme, K}),
+                  AllOf(StartsWith("K, the threads of a block, is " + std::to_string(K)),
+                        HasSubstr("expected a multiple of 32")));
+    }
+    EXPECT_EQ(memory.message({scheme, 32}), "nothing");
+  }
+}
+
+TEST(BadInput, SchemesAndShapesThatAreNotToBeHad) {
+  Memory memory;
+  EXPECT_THAT(memory.message({Scheme::tuned_1d, 192, 3}), HasSubstr("rows_per_thread is 3"));
+  EXPECT_THAT(memory.message({Scheme::tuned_2d, 192, 0, -1}),
+              HasSubstr("splits is -1: expected 0 to 65535"));
+  EXPECT_THAT(message_of<std::invalid_argument>([&] {
+                reduce(Laplacian<float, 3>(), Sum<float>(), memory.rows(), memory.columns(),
+                       memory.out.span(), memory.workspace, nullptr, {Scheme::tensor});
+              }),
+              HasSubstr("scheme tensor has no such formula and reduction"));
+}
+
+// A million squared is more than any device has. Nothing is read before that is known.
+TEST(BadInput, ValuesThatDoNotFit) {
+  Workspace workspace;
+  constexpr std::int64_t n = 4'000'000;
+  auto* const nowhere = reinterpret_cast<float*>(std::uintptr_t{1} << 40);
+  const auto call = [&](Scheme scheme) {
+    return message_of<DoesNotFit>([&] {
+      reduce(SquaredDistance<float, 3>(), Sum<float>(), over_i(Array<float, 3>{nowhere, n}),
+             over_j(Array<float, 3>{nowhere, n}),
+             DeviceSpan<float>{nowhere + (std::int64_t{1} << 30), n}, workspace, nullptr, {scheme});
+    });
+  };
+  EXPECT_THAT(
+      call(Scheme::naive),
+      AllOf(StartsWith("naive needs 64000000000000 bytes of device memory"),
+            HasSubstr("4000000 x 4000000 elements of 4 bytes, and "), HasSubstr(" are free")));
+  EXPECT_THAT(call(Scheme::gpu_2d), StartsWith("gpu_2d needs 333344000000 bytes"));
+}
+
+TEST(Empty, NoColumnsGiveTheNeutralElement) {
+  Memory memory;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const auto none = over_j(Array<float, 3>{memory.y.data(), 0});
+  const auto rows = memory.rows();
+  for (const Options& options : all_options(false)) {
+    SCOPED_TRACE(name_of(options));
+    const auto of = [&](const auto& reduction) {
+      return reduced(SquaredDistance<float, 3>(), reduction, rows, none, options);
+    };
+    EXPECT_THAT(of(Sum<float>()), testing::Each(0.0f));
+    EXPECT_THAT(of(LogSumExp<float>()), testing::Each(-infinity));
+    EXPECT_THAT(of(Min<float>()), testing::Each(infinity));
+    EXPECT_THAT(of(Max<float>()), testing::Each(-infinity));
+    EXPECT_THAT(of(ArgMin<float>()), testing::Each(-1));
+    for (const auto& columns : of(ArgKMin<float, 3>())) EXPECT_EQ(columns[2], -1);
+  }
+}
+
+TEST(Empty, NoRowsGiveNothing) {
+  Memory memory;
+  const auto none = over_i(Array<float, 3>{memory.x.data(), 0});
+  for (const Options& options : all_options(true)) {
+    EXPECT_TRUE(reduced(Gaussian3(), Sum<float>(), none, memory.columns(), options).empty());
+  }
+}
+
+// Blocks end in any order; with random schedules this is seen on the emulated backend, too.
+TEST(Determinism, TheSameBitsInEveryRun) {
+  const DeviceBuffer<float> x = on_device(uniform<float>(3 * 200, 1));
+  const DeviceBuffer<float> y = on_device(uniform<float>(3 * 3000, 2));
+  const DeviceBuffer<float> b = on_device(uniform<float>(3000, 3, -0.5));
+  for (const Options& options : all_options(true)) {
+    SCOPED_TRACE(name_of(options));
+    const auto run = [&] {
+      return numbers_of<std::uint32_t>(
+          reduced(Gaussian3(), Sum<float>(), over_i(vectors<3>(x.span())),
+                  over_j(vectors<3>(y.span()), vectors<1>(b.span())), options));
+    };
+    const auto first = run();
+    for (int again = 0; again < (is_small() ? 1 : 3); ++again) EXPECT_EQ(run(), first);
+  }
+}
+
+// A workspace is used again by calls of other shapes; the tickets must be as the last one left
+// them.
+TEST(TheWorkspace, IsUsedAgain) {
+  const DeviceBuffer<float> x = on_device(uniform<float>(3 * 300, 1));
+  const DeviceBuffer<float> y = on_device(uniform<float>(3 * 900, 2));
+  Workspace workspace;
+  const auto run = [&](std::int64_t M, const Options& options, Workspace& with) {
+    const Guarded<std::int64_t> out(M);
+    reduce(SquaredDistance<float, 3>(), ArgMin<float>(), over_i(Array<float, 3>{x.data(), M}),
+           over_j(vectors<3>(y.span())), out.span(), with, nullptr, options);
+    return out.get();
+  };
+  for (const std::int64_t M : {300, 7, 150, 300}) {
+    for (const Options& options : all_options(true)) {
+      SCOPED_TRACE(name_of(options));
+      Workspace fresh;
+      EXPECT_EQ(run(M, options, workspace), run(M, options, fresh));
+    }
+  }
+}
+
+TEST(TheWorkspace, HoldsAStateForEachRowAndPart) {
+  const std::int64_t M = 4096;
+  const std::int64_t N = 3000;
+  const DeviceBuffer<float> x = on_device(uniform<float>(3 * M, 1));
+  const DeviceBuffer<float> y = on_device(uniform<float>(3 * N, 2));
+  const auto bytes = [&](const Options& options) {
+    Workspace workspace;
+    const Guarded<float> out(M);
+    reduce(SquaredDistance<float, 3>(), Sum<float>(), over_i(vectors<3>(x.span())),
+           over_j(vectors<3>(y.span())), out.span(), workspace, nullptr, options);
+    CUDA_CHECK(cudaDeviceSynchronize());
+    return workspace.bytes();
+  };
+  EXPECT_EQ(bytes({Scheme::gpu_1d}), 0);
+  EXPECT_EQ(bytes({Scheme::tuned_1d}), 0);
+  EXPECT_EQ(bytes({Scheme::naive}), M * N * 4);
+  EXPECT_EQ(bytes({Scheme::gpu_2d, 192}), M * 16 * 4);
+  const std::int64_t parts = 4;  // of 768 columns, since tiles have 256
+  const std::int64_t tickets = M / 128 * 2 * 4;
+  EXPECT_EQ(bytes({Scheme::tuned_2d, 192, 1, parts}), M * parts * 4 + tickets);
+}
+
+TEST(ThePlan, SaysWhatIsDone) {
+  Memory memory;
+  const Plan chosen = plan(Gaussian3(), Sum<float>(), memory.rows(), memory.columns());
+  EXPECT_NE(chosen.scheme, Scheme::automatic);
+  EXPECT_GE(chosen.parts, 1);
+  EXPECT_GT(chosen.expected_ns, 0);
+  const Plan two = plan(SquaredDistance<float, 3>(), Sum<float>(), memory.rows(),
+                        over_j(vectors<3>(memory.y.span())), {Scheme::gpu_2d, 32});
+  EXPECT_EQ(two.parts, 3);
+}
+
+}  // namespace
+}  // namespace warpath::map_reduce::test

@@ -1,0 +1,115 @@
+// The formulas but the Gaussian, several arrays on both sides, parameters and labels.
+#include "support.cuh"
+
+namespace warpath::map_reduce::test {
+namespace {
+
+constexpr int M = 70;
+constexpr int N = 400;
+
+template <class T>
+struct Arrays {
+  std::vector<T> x = uniform<T>(M * 3, 1, -1, 2);
+  std::vector<T> y = uniform<T>(N * 3, 2, -1, 2);
+  std::vector<T> b = uniform<T>(N, 3, 0.5);
+  DeviceBuffer<T> device_x = on_device(x);
+  DeviceBuffer<T> device_y = on_device(y);
+  DeviceBuffer<T> device_b = on_device(b);
+};
+
+template <class T, class Formula>
+void expect_sums(const Formula& formula, double most_error,
+                 const std::function<double(const T*, const T*)>& value) {
+  const Arrays<T> arrays;
+  const auto expected = over_rows(rows_of(M, N,
+                                          [&](std::int64_t i, std::int64_t j) {
+                                            return value(&arrays.x[i * 3], &arrays.y[j * 3]) *
+                                                   static_cast<double>(arrays.b[j]);
+                                          }),
+                                  oracle::sum);
+  for (const Options& options : all_options(false)) {
+    SCOPED_TRACE(name_of(options));
+    const auto sums = reduced(
+        formula, Sum<T>(), over_i(vectors<3>(arrays.device_x.span())),
+        over_j(vectors<3>(arrays.device_y.span()), vectors<1>(arrays.device_b.span())), options);
+    EXPECT_LE(oracle::relative_error(sums, expected), most_error);
+  }
+}
+
+TEST(Formulas, Laplacian) {
+  expect_sums<float>(Laplacian<float, 3>(0.5), 2e-6, [](const float* x, const float* y) {
+    return oracle::laplacian(x, y, 3, 0.5);
+  });
+}
+TEST(Formulas, InnerProduct) {
+  expect_sums<float>(InnerProduct<float, 3>(), 4e-6,
+                     [](const float* x, const float* y) { return oracle::inner_product(x, y, 3); });
+}
+TEST(Formulas, EnergyDistanceInDouble) {
+  expect_sums<double>(EnergyDistance<double, 3>(), 1e-14, [](const double* x, const double* y) {
+    return oracle::energy_distance(x, y, 3);
+  });
+}
+
+/// Two arrays on either side, one of them of integers, and a parameter: points of the same label
+/// attract each other by p times the product of their weights.
+struct Attraction {
+  float p;
+  __device__ Vector<float, 2> operator()(const Vector<float, 3>& x, int label_x,
+                                         const Vector<float, 3>& y, int label_y,
+                                         const Vector<float, 1>& weight) const {
+    const float of_pair = label_x == label_y ? p * weight[0] : 0.0f;
+    return {of_pair, of_pair * squared_distance(x, y)};
+  }
+};
+
+TEST(Formulas, SeveralArraysParametersAndLabels) {
+  const Arrays<float> arrays;
+  std::vector<int> labels(N);
+  for (int j = 0; j < N; ++j) labels[static_cast<std::size_t>(j)] = j % 3;
+  const DeviceBuffer<int> device_labels = on_device(labels);
+  std::vector<double> expected;
+  for (int i = 0; i < M; ++i) {
+    double sums[2] = {};
+    for (int j = 0; j < N; ++j) {
+      if (labels[static_cast<std::size_t>(i)] != labels[static_cast<std::size_t>(j)]) continue;
+      const double of_pair = 2.5 * static_cast<double>(arrays.b[static_cast<std::size_t>(j)]);
+      sums[0] += of_pair;
+      sums[1] += of_pair * oracle::squared_distance(&arrays.x[static_cast<std::size_t>(i * 3)],
+                                                    &arrays.y[static_cast<std::size_t>(j * 3)], 3);
+    }
+    expected.insert(expected.end(), {sums[0], sums[1]});
+  }
+  for (const Options& options : all_options(false)) {
+    SCOPED_TRACE(name_of(options));
+    const auto sums =
+        reduced(Attraction{2.5f}, Sum<Vector<float, 2>>(),
+                over_i(vectors<3>(arrays.device_x.span()), Array<int, 1>{device_labels.data(), M}),
+                over_j(vectors<3>(arrays.device_y.span()), vectors<1>(device_labels.span()),
+                       vectors<1>(arrays.device_b.span())),
+                options);
+    EXPECT_LE(oracle::relative_error(numbers_of<float>(sums), expected), 2e-6);
+  }
+}
+
+// Columns that no vector load can have: the arrays start at any element.
+TEST(Formulas, ArraysThatAreNotAligned) {
+  const Arrays<float> arrays;
+  const int n = N - 1;
+  const auto expected = over_rows(rows_of(2, n,
+                                          [&](std::int64_t i, std::int64_t j) {
+                                            return oracle::squared_distance(
+                                                &arrays.x[i * 3], &arrays.y[(j + 1) * 3], 3);
+                                          }),
+                                  oracle::sum);
+  for (const Options& options : all_options(false)) {
+    SCOPED_TRACE(name_of(options));
+    const auto sums = reduced(SquaredDistance<float, 3>(), Sum<float>(),
+                              over_i(Array<float, 3>{arrays.device_x.data(), 2}),
+                              over_j(Array<float, 3>{arrays.device_y.data() + 3, n}), options);
+    EXPECT_LE(oracle::relative_error(sums, expected), 2e-6);
+  }
+}
+
+}  // namespace
+}  // namespace warpath::map_reduce::test
