@@ -11,6 +11,7 @@ harness::Technique warp_compaction_technique();
 harness::Technique load_balancing_search_technique();
 harness::Technique biased_binary_search_technique();
 harness::Technique balanced_path_sets_technique();
+harness::Technique map_reduce_technique();
 
 std::vector<harness::Technique> techniques();
 

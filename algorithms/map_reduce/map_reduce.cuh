@@ -60,4 +60,19 @@ Plan plan(const Formula&, const Reduction&, const Indexed<X...>& x, const Indexe
   return plan_for<Problem<Formula, Reduction, Pack<X...>, Pack<Y...>>>(x.count, y.count, options);
 }
 
+/// Bytes of device memory that reduce() takes from its workspace with these options.
+template <class Formula, class Reduction, class... X, class... Y>
+std::int64_t extra_bytes(const Formula& formula, const Reduction& reduction,
+                         const Indexed<X...>& x, const Indexed<Y...>& y,
+                         const Options& options = {}) {
+  using Pairs = Problem<Formula, Reduction, Pack<X...>, Pack<Y...>>;
+  if (x.count == 0 || y.count == 0) return 0;
+  const Plan chosen = plan(formula, reduction, x, y, options);
+  if (chosen.scheme == Scheme::naive) {
+    return x.count * y.count * static_cast<std::int64_t>(sizeof(ValueOfPair<Pairs>));
+  }
+  if (chosen.parts == 1 && chosen.scheme != Scheme::gpu_2d) return 0;
+  return x.count * chosen.parts * static_cast<std::int64_t>(sizeof(typename Reduction::State));
+}
+
 }  // namespace warpath::map_reduce
