@@ -14,6 +14,8 @@ readonly NEEDED=(
 readonly NEEDED_BY_SANITIZERS=(clang libclang-rt-14-dev)
 readonly BACKENDS=(auto cuda emulated emulated-asan emulated-tsan)
 readonly PROFILES=(smoke paper full)
+# Peers in Python: each adds its rows to the archives that it knows; where it cannot run, the rows say why.
+readonly PEERS=(experiments/peers/keops.py experiments/peers/triton_gaussian.py)
 readonly OPTIONS=(--backend --profile --resume --jobs --help)
 
 usage() {
@@ -257,7 +259,7 @@ interrupted() {
 }
 
 run_everything() {
-  local config name status failed=()
+  local config peer name status failed=()
   stage "build ($BACKEND)" build warpath || die 'the build failed: see above'
   stage 'measure this machine' measure_machine || die 'warpath info failed: see above'
   for config in "${CONFIGS[@]}"; do
@@ -267,6 +269,10 @@ run_everything() {
     stage "run ${name%.json} ($PROFILE)" run_experiment "$config" || status=$?
     ((status != 130)) || interrupted
     ((status == 0)) || failed+=("${name%.json}")
+  done
+  for peer in "${PEERS[@]}"; do
+    name=$(basename "$peer" .py)
+    stage "peer $name" python3 "$peer" "results/runs/$SLUG" || failed+=("$name")
   done
   stage 'figures and report' "$PYTHON" plots/report.py \
     --results "results/runs/$SLUG" --archived results || failed+=('report')
