@@ -101,7 +101,7 @@ TEST(Least, KMin) {
 template <int D>
 void expect_nearest(double low, double span, double most_error) {
   const int M = 200;
-  const int N = is_small() ? 500 : 3000;
+  const int N = is_small() ? 500 : 1300;
   const std::vector<float> x = uniform<float>(M * D, 8, low, span);
   const std::vector<float> y = uniform<float>(N * D, 9, low, span);
   const DeviceBuffer<float> device_x = on_device(x);
