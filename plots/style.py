@@ -270,6 +270,7 @@ def _small_print(archive: archives.Archive, rows: list[archives.Row]) -> list[st
     """Device, commit, date, cache state and what was drawn."""
     facts = archive.provenance
     caches = " and ".join(sorted({row.cache for row in rows if row.cache}))
+    launches = [row.launches for row in rows if row.launches]
     samples = [row.timing.samples for row in rows if row.timing]
     parts = [facts.device]
     if facts.cuda_version:
@@ -279,11 +280,17 @@ def _small_print(archive: archives.Archive, rows: list[archives.Row]) -> list[st
     parts += [f"commit {facts.short_commit}", facts.date]
     if caches:
         parts.append(f"{caches} L2")
+    if max(launches, default=1) > 1:
+        parts.append(f"{_range(launches)} launches a sample")
     if samples:
-        least, most = min(samples), max(samples)
-        count = f"{least}" if least == most else f"{least} to {most}"
-        parts.append(f"median of {count} samples, p10 to p90 shown")
+        parts.append(f"median of {_range(samples)} samples, p10 to p90 shown")
     return parts
+
+
+def _range(counts: list[int]) -> str:
+    """The least and the greatest of some counts, as words."""
+    least, most = min(counts), max(counts)
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _wrap(parts: list[str], inches: float) -> str:
