@@ -22,7 +22,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 STRONG, MIDDLE, LIGHT = "#0072B2", "#56B4E9", "#44AA99"
-PEER, OTHER_PEER, NAIVE, CPU = "#6E6E6E", "#A8A8A8", "#B5835A", "#D55E00"
+PEER, OTHER_PEER, NAIVE = "#6E6E6E", "#A8A8A8", "#B5835A"
+CPU, OTHER_CPU, SOURCE = "#D55E00", "#E69F00", "#CC79A7"
 INK, FAINT = "#222222", "#6B6B6B"
 CLAIM = "#D55E00"
 
