@@ -22,7 +22,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 STRONG, MIDDLE, LIGHT = "#0072B2", "#56B4E9", "#44AA99"
-PEER, OTHER_PEER, NAIVE, CPU = "#6E6E6E", "#A8A8A8", "#B5835A", "#D55E00"
+PEER, OTHER_PEER, NAIVE = "#6E6E6E", "#A8A8A8", "#B5835A"
+CPU, OTHER_CPU, SOURCE = "#D55E00", "#E69F00", "#CC79A7"
 INK, FAINT = "#222222", "#6B6B6B"
 CLAIM = "#D55E00"
 
@@ -270,6 +271,7 @@ def _small_print(archive: archives.Archive, rows: list[archives.Row]) -> list[st
     """Device, commit, date, cache state and what was drawn."""
     facts = archive.provenance
     caches = " and ".join(sorted({row.cache for row in rows if row.cache}))
+    launches = [row.launches for row in rows if row.launches]
     samples = [row.timing.samples for row in rows if row.timing]
     parts = [facts.device]
     if facts.cuda_version:
@@ -279,11 +281,17 @@ def _small_print(archive: archives.Archive, rows: list[archives.Row]) -> list[st
     parts += [f"commit {facts.short_commit}", facts.date]
     if caches:
         parts.append(f"{caches} L2")
+    if max(launches, default=1) > 1:
+        parts.append(f"{_range(launches)} launches a sample")
     if samples:
-        least, most = min(samples), max(samples)
-        count = f"{least}" if least == most else f"{least} to {most}"
-        parts.append(f"median of {count} samples, p10 to p90 shown")
+        parts.append(f"median of {_range(samples)} samples, p10 to p90 shown")
     return parts
+
+
+def _range(counts: list[int]) -> str:
+    """The least and the greatest of some counts, as words."""
+    least, most = min(counts), max(counts)
+    return f"{least}" if least == most else f"{least} to {most}"
 
 
 def _wrap(parts: list[str], inches: float) -> str:

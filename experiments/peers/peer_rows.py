@@ -279,6 +279,7 @@ def peer_row(
         "time_ms": None,
         "clock": "gpu",
         "cache": measure.cache,
+        "launches": measure.launches,
         "items_per_s": None,
         "bytes_min": template.get("bytes_min"),
         "counters": counters,

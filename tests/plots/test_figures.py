@@ -49,6 +49,21 @@ def test_every_figure_carries_device_commit_and_date(tmp_path, spec):
     assert "p10 to p90" in found
 
 
+@pytest.mark.parametrize(
+    ("launches", "expected"),
+    [((1, 1), None), ((20, 20), "20 launches a sample"), ((1, 20), "1 to 20 launches a sample")],
+)
+def test_the_footer_names_launches_where_there_are_several(tmp_path, launches, expected):
+    content = synthetic.passes()
+    for place, row in enumerate(content["rows"]):
+        row |= {"cache": "warm", "launches": launches[place % 2]}
+    found = texts(FIGURES[-1].draw(read(tmp_path, content)))
+    if expected is None:
+        assert "launches" not in found
+    else:
+        assert f"warm L2  ·  {expected}" in found.replace("\n", "  ·  ")
+
+
 @pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
 def test_nothing_is_drawn_from_the_emulated_backend(tmp_path, spec):
     archive = read(tmp_path, synthetic.EVERY[spec.experiment]("emulated"))

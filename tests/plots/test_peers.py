@@ -46,6 +46,7 @@ def technique_row(variant: str, median: float = 2.0, **params: Any) -> dict[str,
         },
         "clock": "gpu",
         "cache": "warm",
+        "launches": 1,
         "items_per_s": 1e5 / median * 1e3,
         "bytes_min": 17600,
         "gb_per_s": 1.76e-2 / median,
@@ -192,6 +193,7 @@ def test_the_archives_own_rules_hold(tmp_path):
     bench = StandIn(keops_1d=timed(4.0), keops_2d=timed(8.0))
     add(path, bench)
     assert bench.asked[0][2] == peer_rows.Measure(cache="warm", launches=20)
+    assert {row["launches"] for row in rows_of(path, "keops_1d")} == {20}
 
 
 def test_without_rules_the_harness_defaults_hold():

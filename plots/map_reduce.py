@@ -1,0 +1,615 @@
+"""The figures of map_reduce, one function each."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Callable, Iterable
+from itertools import pairwise
+from pathlib import Path
+
+import archive as archives
+import style
+from archive import Archive, NothingToDraw, Row
+from figure import FigureSpec
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+
+LOOKS = {
+    "auto": style.Look("auto", style.STRONG, "o", "-", 2.2, 8),
+    "tensor": style.Look("tensor", style.MIDDLE, "D", "-", 1.6, 6),
+    "tuned_1d": style.Look("tuned_1d", style.LIGHT, "v", ":", 1.6, 5),
+    "tuned_2d": style.Look("tuned_2d", style.LIGHT, "^", "-", 1.6, 5),
+    "gpu_1d": style.Look("gpu_1d (source)", style.SOURCE, "s", "-", 1.6, 4),
+    "gpu_2d": style.Look("gpu_2d (source)", style.SOURCE, "<", "--", 1.6, 4),
+    "naive": style.Look("naive, tensorized", style.NAIVE, ">", "-", 1.4, 3),
+    "keops_1d": style.Look("KeOps GPU_1D", style.PEER, "s", "-", 1.4, 3),
+    "keops_2d": style.Look("KeOps GPU_2D", style.PEER, "<", "--", 1.4, 3),
+    "triton": style.Look("Triton", style.OTHER_PEER, "d", "-", 1.4, 3),
+    "cpu": style.Look("cpu", style.CPU),
+    "cpu_openmp": style.Look("cpu_openmp", style.OTHER_CPU),
+}
+PEERS = ("keops_1d", "keops_2d", "triton")
+SCHEMES = ("auto", "tensor", "tuned_1d", "tuned_2d", "gpu_1d", "gpu_2d")
+
+PUBLISHED = Path(__file__).resolve().parent / "published" / "keops_2020.tsv"
+# The systems of KeOps's table of March 2020, muted: they ran on another GPU.
+PUBLISHED_LOOKS = {
+    "PyTorch": ("#C9B29B", "s"),
+    "TF-XLA": ("#D3A9BF", "v"),
+    "Halide": ("#B9BC86", "^"),
+    "TVM": ("#9DBFA9", "<"),
+    "PyKeOps": ("#B3B3CC", "o"),
+    "KeOps++": ("#8C8CB3", "D"),
+}
+
+# What a reduction is of, where nothing else is said.
+USUAL_FORMULAS = {"sum": "gaussian", "log_sum_exp": "log_gaussian"}
+REDUCTION_NAMES = {"log_sum_exp": "LogSumExp"}
+FORMULA_NAMES = {"log_gaussian": "log-Gaussian", "gaussian": "Gaussian", "laplacian": "Laplacian"}
+
+# How a Sum adds, by the dashes of the line.
+ACCURACY_DASHES = {"plain": ":", "block": "--", "kahan": "-"}
+TESTS_ALLOW = 2e-6
+GOOD_CHOICE = 1.1
+FASTER_THAN_TENSORIZED_GPU = 30
+FASTER_THAN_TENSORIZED_CPU = 10_000
+
+
+# ---------------------------------------------------------------- rows
+
+
+def _timed(archive: Archive, variants: Iterable[str] = LOOKS) -> list[Row]:
+    """The rows of these variants that may be drawn."""
+    rows = [row for row in archive.gpu_rows() if row.variant in variants]
+    if not rows:
+        of = "" if variants is LOOKS else f" of {' or '.join(variants)}"
+        raise NothingToDraw(f"{archive.name} has no point{of} that was timed on a GPU")
+    return rows
+
+
+def _square(rows: list[Row]) -> list[Row]:
+    """The rows with as many rows as columns."""
+    return [row for row in rows if row.params["m"] == row.params["n"]]
+
+
+def _timed_squares(archive: Archive, variants: Iterable[str] = LOOKS) -> list[Row]:
+    """The rows of these variants that may be drawn over n = m."""
+    rows = _square(_timed(archive, variants))
+    if not rows:
+        raise NothingToDraw(f"{archive.name} has no point with m = n that was timed on a GPU")
+    return rows
+
+
+def _problem(row: Row) -> tuple:
+    """What is computed, without how: the parameters that shape the problem."""
+    names = ("formula", "reduction", "m", "n", "d", "number")
+    return tuple(row.params[name] for name in names)
+
+
+def _at(rows: list[Row], variant: str, problem: tuple) -> Row | None:
+    """The variant's fastest row at the problem."""
+    found = [row for row in rows if row.variant == variant and _problem(row) == problem]
+    timed = [row for row in found if row.timing]
+    return min(timed, key=lambda row: row.timing.median) if timed else next(iter(found), None)
+
+
+def _does_not_fit(row: Row | None) -> bool:
+    return row is not None and row.skipped is not None and "not fit" in row.skipped
+
+
+# ---------------------------------------------------------------- names
+
+
+def _si(value: float) -> str:
+    """A size in three digits: 10k, 1.05M."""
+    for unit, size in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+def _size(row: Row) -> str:
+    m, n = row.params["m"], row.params["n"]
+    return _si(n) if m == n else f"{_si(m)} x {_si(n)}"
+
+
+def _formula(row: Row) -> str:
+    """What is reduced, and how; of what, only where it is not the usual formula."""
+    formula, reduction = row.params["formula"], row.params["reduction"]
+    name = FORMULA_NAMES.get(formula, formula.replace("_", " "))
+    if reduction == "sum":
+        return name
+    how = REDUCTION_NAMES.get(reduction, reduction)
+    usual = USUAL_FORMULAS.get(reduction, "squared_distance")
+    return how if formula == usual else f"{how} of {name}"
+
+
+def _case(row: Row) -> str:
+    """A short name of what is computed; D = 3 and float32 go without saying."""
+    parts = [_formula(row)]
+    if row.params["d"] != 3:
+        parts.append(f"D = {row.params['d']}")
+    if row.params["number"] != "float32":
+        parts.append(row.params["number"])
+    return " ".join([*parts, _size(row)])
+
+
+def _titled(rows: list[Row], title: str) -> str:
+    """The title with what was computed behind it."""
+    params = rows[0].params
+    how = " sum" if params["reduction"] == "sum" else ""
+    return f"{title}: {_formula(rows[0])}{how}, D = {params['d']}, {params['number']}"
+
+
+def _plain(value: float) -> str:
+    """Three digits, or all of those before the point."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _times(value: float) -> str:
+    return f"{value:,.0f}x" if value >= 100 else f"{value:.2g}x"
+
+
+# ---------------------------------------------------------------- drawing
+
+
+def _log_axis(axis, name: Callable[[float], str]) -> None:
+    """A logarithmic axis with plain numbers; to be set when everything is drawn."""
+    axes, letter = axis.axes, axis.axis_name
+    getattr(axes, f"set_{letter}scale")("log")
+    low, high = getattr(axes, f"get_{letter}lim")()
+    subs = (1, 2, 5) if high / low < 100 else (1,)
+    axis.set_major_locator(LogLocator(10, subs=subs, numticks=20))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: name(value)))
+
+
+def _size_axis(axes: Axes, label: str) -> None:
+    _log_axis(axes.xaxis, _si)
+    axes.set_xlabel(label)
+
+
+def _ms_axis(axis) -> None:
+    _log_axis(axis, "{:g}".format)
+    axis.set_label_text("time, ms")
+
+
+def _time_line(axes: Axes, rows: list[Row], x: str, look: style.Look) -> None:
+    """The times of one variant over a parameter, if it has any."""
+    series = archives.along(rows, x)
+    if series:
+        style.line(
+            axes,
+            [row.params[x] for row in series],
+            [row.timing.median for row in series],
+            [row.timing.p10 for row in series],
+            [row.timing.p90 for row in series],
+            look,
+        )
+
+
+def _time_lines(axes: Axes, rows: list[Row], x: str, variants: Iterable[str] = LOOKS) -> None:
+    for variant in variants:
+        _time_line(axes, archives.where(rows, variant=variant), x, LOOKS[variant])
+
+
+# ---------------------------------------------------------------- the published table
+
+
+def published_times() -> dict[str, tuple[list[int], list[float]]]:
+    """Each system's n, ascending, and its milliseconds there: Gaussian sums, D = 3, float32.
+
+    A system has no time where it ran out of memory.
+    """
+    found: dict[str, list[tuple[int, float]]] = {}
+    with PUBLISHED.open() as file:
+        for row in csv.DictReader(file, delimiter="\t"):
+            found.setdefault(row["system"], []).append((int(row["n"]), float(row["ms"])))
+    return {
+        system: ([n for n, _ in sorted(points)], [ms for _, ms in sorted(points)])
+        for system, points in found.items()
+    }
+
+
+def _published_lines(axes: Axes) -> None:
+    for system, (n, ms) in published_times().items():
+        color, marker = PUBLISHED_LOOKS[system]
+        style.line(axes, n, ms, ms, ms, style.Look(f"{system}, 2020", color, marker, "-.", 1.2, 2))
+
+
+def published(archive: Archive) -> Figure:
+    """The published table of KeOps: time over n, on the RTX 2080 Ti of then and on this GPU."""
+    variants = ("auto", "gpu_1d", "gpu_2d", "naive", *PEERS)
+    rows = _timed_squares(archive, variants)
+    figure, (axes,) = style.new_figure(1, width=7.2, height=5)
+    _time_lines(axes, rows, "n", variants)
+    _published_lines(axes)
+    _size_axis(axes, "n = m")
+    _ms_axis(axes.yaxis)
+    axes.set_title("dash-dotted: RTX 2080 Ti, March 2020", fontsize=8.5, fontweight="normal")
+    style.finish(figure, archive, rows, _titled(rows, "Map-reduce"))
+    return figure
+
+
+# ---------------------------------------------------------------- the schemes over m
+
+
+def crossover(rows: list[Row]) -> float | None:
+    """The m at which gpu_2d stops being faster than gpu_1d; None where there is no such m.
+
+    Between the two measured points it is taken from the line through them in logarithms.
+    """
+    times = {
+        variant: {
+            row.params["m"]: row.timing.median
+            for row in archives.along(archives.where(rows, variant=variant), "m")
+        }
+        for variant in ("gpu_1d", "gpu_2d")
+    }
+    gains = [
+        (math.log(m), math.log(times["gpu_2d"][m] / times["gpu_1d"][m]))
+        for m in times["gpu_1d"]
+        if m in times["gpu_2d"]
+    ]
+    for (left, faster), (right, slower) in reversed(list(pairwise(gains))):
+        if faster < 0 <= slower:
+            return math.exp(left + (right - left) * -faster / (slower - faster))
+    return None
+
+
+def _mark_crossover(axes: Axes, m: float | None) -> None:
+    if m is None:
+        return
+    axes.axvline(m, color=style.SOURCE, linewidth=0.9, linestyle=(0, (4, 2)), zorder=1)
+    axes.annotate(
+        f"gpu_2d faster\nup to m = {_si(m)}",
+        (m, 0.015),
+        xycoords=("data", "axes fraction"),
+        xytext=(4, 0),
+        textcoords="offset points",
+        fontsize=7.5,
+        va="bottom",
+    )
+
+
+def _over_m(archive: Archive) -> list[Row]:
+    """The timed rows at the largest n."""
+    rows = _timed(archive, (*SCHEMES, *PEERS))
+    return archives.where(rows, n=max(archives.values_of(rows, "n")))
+
+
+def schemes(archive: Archive) -> Figure:
+    """Time of every scheme over m, and where the source's two schemes cross."""
+    rows = _over_m(archive)
+    figure, (axes,) = style.new_figure(1, width=7.2, height=5)
+    _time_lines(axes, rows, "m")
+    _mark_crossover(axes, crossover(rows))
+    _size_axis(axes, "m, rows")
+    _ms_axis(axes.yaxis)
+    title = _titled(rows, f"Schemes over m, n = {_si(rows[0].params['n'])}")
+    style.finish(figure, archive, rows, title)
+    return figure
+
+
+def _against_best(rows: list[Row]) -> list[tuple[Row, Row]]:
+    """Each row of auto, by m, with the fastest row of another variant of ours at its problem."""
+    others = [row for row in rows if row.role == "technique" and row.variant != "auto"]
+    pairs = []
+    for ours in archives.along(archives.where(rows, variant="auto"), "m"):
+        here = [row for row in others if _problem(row) == _problem(ours)]
+        if here:
+            pairs.append((ours, min(here, key=lambda row: row.timing.median)))
+    return pairs
+
+
+def _name_choice(axes: Axes, row: Row) -> None:
+    """The scheme that was chosen, at the top of the panel."""
+    axes.annotate(
+        row.choices.get("scheme", "?"),
+        (row.params["m"], 0.985),
+        xycoords=("data", "axes fraction"),
+        fontsize=7.5,
+        rotation=90,
+        ha="center",
+        va="top",
+    )
+
+
+def auto(archive: Archive) -> Figure:
+    """The time of what the cost model chose over the time of the best scheme, over m."""
+    rows = _over_m(archive)
+    pairs = _against_best(rows)
+    if not pairs:
+        raise NothingToDraw(f"{archive.name} has no point of auto with another scheme beside it")
+    figure, (axes,) = style.new_figure(1, width=7.2, height=3.6)
+    style.line(
+        axes,
+        [ours.params["m"] for ours, _ in pairs],
+        [ours.timing.median / best.timing.median for ours, best in pairs],
+        [ours.timing.p10 / best.timing.p90 for ours, best in pairs],
+        [ours.timing.p90 / best.timing.p10 for ours, best in pairs],
+        LOOKS["auto"],
+    )
+    axes.axhline(1, color=style.INK, linewidth=0.8, zorder=1)
+    style.ceiling(axes, GOOD_CHOICE, f"{GOOD_CHOICE:g}")
+    low, high = axes.get_ylim()
+    low, high = min(low, 0.95), max(high, 1.15)
+    axes.set_ylim(low, high + 0.4 * (high - low))
+    for ours, _ in pairs:
+        _name_choice(axes, ours)
+    _size_axis(axes, "m, rows")
+    axes.set_ylabel("time of auto / of the best other")
+    n = _si(pairs[0][0].params["n"])
+    drawn = [row for pair in pairs for row in pair]
+    style.finish(figure, archive, drawn, f"What the cost model chose (named), n = {n}")
+    return figure
+
+
+# ---------------------------------------------------------------- K
+
+
+def block_size(archive: Archive) -> Figure:
+    """Time of the source's two schemes over K, the threads of a block."""
+    variants = ("gpu_1d", "gpu_2d")
+    rows = _timed(archive, variants)
+    sizes = sorted({(row.params["m"], row.params["n"]) for row in rows})
+    figure, panels = style.new_figure(len(sizes), width=max(4.0, 6.4 / len(sizes)), height=3.4)
+    for axes, (m, n) in zip(panels, sizes, strict=True):
+        here = archives.where(rows, m=m, n=n)
+        _time_lines(axes, here, "block_threads", variants)
+        threads = archives.values_of(here, "block_threads")
+        axes.set_xscale("log", base=2)
+        axes.xaxis.set_major_locator(FixedLocator(threads))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axes.tick_params(axis="x", labelsize=7)
+        axes.set_title(f"m = {_si(m)}, n = {_si(n)}")
+        axes.set_xlabel("K, threads a block")
+        style.from_zero(axes)
+    panels[0].set_ylabel("time, ms")
+    style.finish(figure, archive, rows, _titled(rows, "Block size"))
+    return figure
+
+
+# ---------------------------------------------------------------- memory
+
+
+def _bytes_needed(row: Row) -> int:
+    """What all values of the formula take: those of one pair each."""
+    number = 8 if row.params["number"] == "float64" else 4
+    return number * row.params["m"] * row.params["n"]
+
+
+def _draw_what_does_not_fit(axes: Axes, archive: Archive) -> None:
+    """Hollow markers at the bytes that the tensorized variant would need."""
+    found = _square([row for row in archives.where(archive.rows, variant="naive")])
+    refused = archives.along([row for row in found if _does_not_fit(row)], "n")
+    if refused:
+        axes.plot(
+            [row.params["n"] for row in refused],
+            [_bytes_needed(row) for row in refused],
+            LOOKS["naive"].marker,
+            color=style.NAIVE,
+            markerfacecolor="white",
+            markersize=6.5,
+            label="naive: does not fit",
+            zorder=LOOKS["naive"].order,
+        )
+
+
+def _bytes_name(value: float) -> str:
+    if value <= 1:
+        return "none"
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if value >= size:
+            return f"{value / size:.3g} {unit}"
+    return f"{value:.3g} B"
+
+
+def _name_those_without(axes: Axes, variants: list[str]) -> None:
+    """Lines at the bottom lie on one another; their names stand above them."""
+    if variants:
+        axes.annotate(
+            ", ".join(variants),
+            (0.012, 1),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, 5),
+            textcoords="offset points",
+            fontsize=7.5,
+        )
+
+
+def memory(archive: Archive) -> Figure:
+    """Bytes of memory beside inputs and result, over n = m."""
+    variants = ("naive", "gpu_1d", "gpu_2d", "tuned_2d", "tensor", "auto")
+    timed = _timed_squares(archive, variants)
+    rows = [row for row in timed if "workspace_bytes" in row.counters]
+    if not rows:
+        raise NothingToDraw(f"{archive.name} does not say what workspace its points took")
+    figure, (axes,) = style.new_figure(1, width=6.4, height=4.4)
+    without = []
+    for variant in variants:
+        series = archives.along(archives.where(rows, variant=variant), "n")
+        if series:
+            needed = [max(row.counters["workspace_bytes"], 1) for row in series]
+            style.line(
+                axes, [row.params["n"] for row in series], needed, needed, needed, LOOKS[variant]
+            )
+            without += [variant] if max(needed) == 1 else []
+    _draw_what_does_not_fit(axes, archive)
+    _size_axis(axes, "n = m")
+    axes.set_yscale("log")
+    axes.set_ylim(0.4, 3 * axes.get_ylim()[1])
+    axes.yaxis.set_major_locator(LogLocator(1000, numticks=8))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _bytes_name(value)))
+    axes.set_ylabel("workspace")
+    _name_those_without(axes, without)
+    style.finish(figure, archive, rows, _titled(rows, "Memory of the schemes"))
+    return figure
+
+
+# ---------------------------------------------------------------- the claims
+
+
+def _speed_up_bars(axes: Axes, ours: list[Row], rows: list[Row], baselines: list[str]) -> None:
+    """How many times as fast as each baseline auto is, a group a size."""
+    width = 0.8 / max(1, len(baselines))
+    axes.set_yscale("log")
+    for group, row in enumerate(ours):
+        for place, variant in enumerate(baselines):
+            x = group + (place - (len(baselines) - 1) / 2) * width
+            other = _at(rows, variant, _problem(row))
+            if other is None or other.timing is None:
+                why = "does\nnot fit" if _does_not_fit(other) else "not\ntimed"
+                axes.text(x, 1.15, why, fontsize=6.5, ha="center", color=style.FAINT)
+                continue
+            time, theirs = row.timing, other.timing
+            middle = theirs.median / time.median
+            spread = theirs.p10 / time.p90, theirs.p90 / time.p10
+            top = style.bar(axes, x, width, middle, *spread, LOOKS[variant])
+            style.note_above(axes, x, top, _times(middle))
+
+
+def _speed_up_panel(
+    axes: Axes, ours: list[Row], rows: list[Row], baselines: tuple[str, ...], published: float
+) -> None:
+    present = [name for name in baselines if archives.where(rows, variant=name)]
+    _speed_up_bars(axes, ours, rows, present)
+    style.claim(axes, published, f"source: {_times(published)}")
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(1, low), 3 * max(high, published))
+    axes.set_xlim(-0.6, len(ours) + 0.25)  # the claim's name stands beside the bars
+    axes.set_xticks(range(len(ours)), [_size(row) for row in ours])
+    axes.set_xlabel("n = m")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}x"))
+    axes.yaxis.set_minor_locator(NullLocator())
+
+
+def claims(archive: Archive) -> Figure:
+    """How many times as fast as tensorized code auto is, on this GPU and on its host."""
+    ours = archives.along(_timed_squares(archive, ("auto",)), "n")
+    theirs = [row for row in archive.rows if row.variant in ("naive", "cpu", "cpu_openmp")]
+    if not any(row.timing for row in theirs):
+        raise NothingToDraw(f"{archive.name} has no time of tensorized code to compare with")
+    figure, panels = style.new_figure(2, width=4.6, height=3.6)
+    _speed_up_panel(panels[0], ours, theirs, ("naive",), FASTER_THAN_TENSORIZED_GPU)
+    _speed_up_panel(panels[1], ours, theirs, ("cpu", "cpu_openmp"), FASTER_THAN_TENSORIZED_CPU)
+    facts = archive.provenance
+    cores = f", {facts.host_cores} cores" if facts.host_cores else ""
+    host = f"{facts.host or 'unknown CPU'}{cores}"
+    for axes, where, device in zip(panels, ("GPU", "CPU"), (facts.device, host), strict=True):
+        axes.set_title(f"over tensorized code, {where}\n{device}", fontsize=8.5)
+    panels[0].set_ylabel("time of the other / of auto")
+    drawn = ours + [row for row in theirs if row.timing]
+    style.finish(figure, archive, drawn, _titled(ours, "Speed-up of auto"))
+    return figure
+
+
+# ---------------------------------------------------------------- the cases
+
+
+def _bar_across(axes: Axes, y: float, height: float, row: Row) -> None:
+    """One row's time as a horizontal bar, p10 to p90 as a whisker, with its value."""
+    time, look = row.timing, LOOKS[row.variant]
+    axes.barh(y, time.median, height * 0.92, color=look.color, label=look.label, zorder=2)
+    whisker = [[time.median - time.p10], [time.p90 - time.median]]
+    axes.errorbar(time.median, y, xerr=whisker, color=style.INK, linewidth=0.9, zorder=4)
+    axes.annotate(
+        _plain(time.median),
+        (time.p90, y),
+        xytext=(3, 0),
+        textcoords="offset points",
+        fontsize=6.5,
+        va="center",
+    )
+
+
+def _case_bars(axes: Axes, y: float, rows: list[Row], variants: list[str]) -> None:
+    """The bars of one case, from the top; those that are missing leave no gap."""
+    height = 0.84 / len(variants)
+    present = [variant for variant in variants if archives.where(rows, variant=variant)]
+    for place, variant in enumerate(present):
+        (row,) = archives.along(archives.where(rows, variant=variant), "m")
+        _bar_across(axes, y + (place - (len(present) - 1) / 2) * height, height, row)
+
+
+def cases(archive: Archive) -> Figure:
+    """Time by formula, reduction, dimension and number."""
+    every = ("auto", "gpu_1d", "keops_1d", "triton")
+    rows = _timed(archive, every)
+    variants = [variant for variant in every if archives.where(rows, variant=variant)]
+    problems = list(dict.fromkeys(_problem(row) for row in rows))
+    height = 1.5 + len(problems) * (0.12 + 0.13 * len(variants))
+    figure, (axes,) = style.new_figure(1, width=7.6, height=height)
+    axes.set_xscale("log")
+    names = []
+    for y, problem in enumerate(problems):
+        here = [row for row in rows if _problem(row) == problem]
+        names.append(_case(here[0]))
+        _case_bars(axes, y, here, variants)
+    times = [row.timing for row in rows]
+    axes.set_xlim(min(time.p10 for time in times) / 2, 2.5 * max(time.p90 for time in times))
+    axes.set_ylim(len(problems) - 0.45, -0.55)
+    axes.set_yticks(range(len(problems)), names)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(False, axis="y")
+    axes.grid(True, axis="x")
+    _ms_axis(axes.xaxis)
+    style.finish(figure, archive, rows, "Formulas and reductions (D = 3, float32 where not said)")
+    return figure
+
+
+# ---------------------------------------------------------------- accuracy
+
+
+def _accuracy_lines(rows: list[Row]) -> list[tuple[style.Look, list[Row]]]:
+    """The rows of each variant, of ours those of each way to add."""
+    lines = []
+    for variant, look in LOOKS.items():
+        here = archives.where(rows, variant=variant)
+        ways = archives.values_of(here, "accuracy")
+        if variant in PEERS or len(ways) < 2:
+            lines.append((look, here))
+            continue
+        for way in ways:
+            dashes = ACCURACY_DASHES.get(way, "-.")
+            name = f"{look.label}, {way}"
+            width, marker, order = look.width, look.marker, look.order
+            of_way = style.Look(name, look.color, marker, dashes, width, order)
+            lines.append((of_way, archives.where(here, accuracy=way)))
+    return [(look, line) for look, line in lines if line]
+
+
+def accuracy(archive: Archive) -> Figure:
+    """Relative error against float64 over n, by variant and way to add."""
+    timed = _timed(archive)
+    rows = [row for row in timed if row.counters.get("relative_error", 0) > 0]
+    if not rows:
+        raise NothingToDraw(f"{archive.name} has no relative error")
+    figure, (axes,) = style.new_figure(1, width=7.2, height=4.6)
+    for look, line in _accuracy_lines(rows):
+        line = archives.along(line, "n")
+        errors = [row.counters["relative_error"] for row in line]
+        style.line(axes, [row.params["n"] for row in line], errors, errors, errors, look)
+    axes.set_yscale("log")
+    style.ceiling(axes, TESTS_ALLOW, "2e-6, what the tests allow")
+    _size_axis(axes, "n, columns")
+    _log_axis(axes.yaxis, "{:.0e}".format)
+    axes.set_ylabel("relative error against float64")
+    style.finish(figure, archive, rows, _titled(rows, "Accuracy"))
+    return figure
+
+
+FIGURES = [
+    FigureSpec("map_reduce_published", "published", published),
+    FigureSpec("map_reduce_schemes", "schemes", schemes),
+    FigureSpec("map_reduce_auto", "schemes", auto),
+    FigureSpec("map_reduce_block_size", "block_size", block_size),
+    FigureSpec("map_reduce_memory", "memory", memory),
+    FigureSpec("map_reduce_claims", "claims", claims),
+    FigureSpec("map_reduce_cases", "cases", cases),
+    FigureSpec("map_reduce_accuracy", "accuracy", accuracy),
+]
