@@ -42,7 +42,8 @@ struct PointAndSignal {
   Vector<T, E> b;
 };
 
-/// exp(-|x - y|^2 / width^2) b. Coordinates are scaled once, so that a pair costs a power of two.
+/// exp(-|x - y|^2 / width^2) b. A row is scaled once; a difference scales the column: that is one
+/// instruction, as the difference alone would be.
 template <class T, int D, int E = 1>
 struct Gaussian {
   using Number = T;
@@ -55,10 +56,16 @@ struct Gaussian {
 
   __device__ __forceinline__ Row row(const Vector<T, D>& x) const { return scaled(scale, x); }
   __device__ __forceinline__ Column column(const Vector<T, D>& y, const Vector<T, E>& b) const {
-    return {scaled(scale, y), b};
+    return {y, b};
   }
   __device__ __forceinline__ ValueOf<T, E> operator()(const Row& u, const Column& v) const {
-    return weighted(exp2_of(-squared_distance(u, v.y)), v.b);
+    T square = 0;
+#pragma unroll
+    for (int k = 0; k < D; ++k) {
+      const T difference = fma(-scale, v.y[k], u[k]);
+      square = fma(difference, difference, square);
+    }
+    return weighted(exp2_of(-square), v.b);
   }
 
   T scale;  ///< sqrt(log2 e) / width
