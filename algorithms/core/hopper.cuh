@@ -211,7 +211,7 @@ inline float half_value(std::uint32_t bits) {
 }
 #endif
 
-/// x = high + low, two halves (binary16), but for an error of 2^-24 |x| or 2^-25, whichever is
+/// x = high + low, two halves (binary16), but for an error of 2^-23 |x| or 2^-25, whichever is
 /// more: high in the lower 16 bits, low in the upper ones. |x| < 65504.
 __device__ __forceinline__ std::uint32_t split_halves(float x) {
 #ifdef SIMT_EMULATION

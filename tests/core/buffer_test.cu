@@ -182,6 +182,36 @@ TEST(Workspace, GivesNothingWhereNothingIsAsked) {
   EXPECT_EQ(workspace.bytes(), 0);
 }
 
+TEST(Workspace, GivesTicketsThatAreZeroAtFirstAndThenAsTheyWereLeft) {
+  const Stream stream;
+  const std::uint64_t before = allocated_bytes();
+  {
+    Workspace workspace;
+    EXPECT_EQ(workspace.tickets(stream, 0), nullptr);
+    EXPECT_EQ(workspace.bytes(), 0);
+    unsigned* const first = workspace.tickets(stream, 100);
+    EXPECT_EQ(workspace.bytes(), 100 * 4);
+    EXPECT_EQ(on_host(first, 100, stream), std::vector<unsigned>(100, 0));
+
+    // No other call touches them, nor does one that needs fewer.
+    fill(stream, first, 100, 7u);
+    for (const std::int64_t count : {100, 1, 0, 99}) {
+      EXPECT_EQ(workspace.tickets(stream, count), first);
+    }
+    const auto [ints] = workspace.take<int>(stream, 1000);
+    fill(stream, ints, 1000, -1);
+    EXPECT_EQ(workspace.bytes(), 100 * 4 + 16 * 256);
+    EXPECT_EQ(on_host(first, 100, stream), std::vector<unsigned>(100, 7));
+
+    // More of them are all new.
+    unsigned* const more = workspace.tickets(stream, 101);
+    EXPECT_EQ(on_host(more, 101, stream), std::vector<unsigned>(101, 0));
+    EXPECT_EQ(workspace.bytes(), 101 * 4 + 16 * 256);
+    EXPECT_EQ(on_host(ints, 1000, stream), std::vector<int>(1000, -1));
+  }
+  EXPECT_EQ(allocated_bytes(), before);
+}
+
 TEST(Workspace, CanBeUsedAfterItCouldNotGrow) {
   const std::uint64_t before = allocated_bytes();
   {
