@@ -342,8 +342,8 @@ class Pairs : public harness::Problem {
       matrix_.resize(static_cast<std::size_t>(bytes / 4));
       return [this, is_parallel](cudaStream_t) {
         is_on_host_ = true;
-        const int threads = dense_cpu::gaussian_sums(
-            {points_.x, points_.y, points_.b, D, matrix_, host_out_}, is_parallel);
+        const dense_cpu::Pairs pairs{points_.x, points_.y, points_.b, D, matrix_, host_out_};
+        const int threads = dense_cpu::gaussian_sums(pairs, is_parallel);
         counters_["cpu_threads"] = threads;
       };
     }
