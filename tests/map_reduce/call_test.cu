@@ -133,9 +133,11 @@ TEST(Empty, NoRowsGiveNothing) {
 
 // Blocks end in any order; with random schedules this is seen on the emulated backend, too.
 TEST(Determinism, TheSameBitsInEveryRun) {
-  const DeviceBuffer<float> x = on_device(uniform<float>(3 * 200, 1));
-  const DeviceBuffer<float> y = on_device(uniform<float>(3 * 3000, 2));
-  const DeviceBuffer<float> b = on_device(uniform<float>(3000, 3, -0.5));
+  const int M = is_small() ? 40 : 200;
+  const int N = is_small() ? 1500 : 3000;
+  const DeviceBuffer<float> x = on_device(uniform<float>(3 * M, 1));
+  const DeviceBuffer<float> y = on_device(uniform<float>(3 * N, 2));
+  const DeviceBuffer<float> b = on_device(uniform<float>(N, 3, -0.5));
   for (const Options& options : all_options(true)) {
     SCOPED_TRACE(name_of(options));
     const auto run = [&] {
@@ -152,7 +154,7 @@ TEST(Determinism, TheSameBitsInEveryRun) {
 // them.
 TEST(TheWorkspace, IsUsedAgain) {
   const DeviceBuffer<float> x = on_device(uniform<float>(3 * 300, 1));
-  const DeviceBuffer<float> y = on_device(uniform<float>(3 * 900, 2));
+  const DeviceBuffer<float> y = on_device(uniform<float>(3 * (is_small() ? 600 : 900), 2));
   Workspace workspace;
   const auto run = [&](std::int64_t M, const Options& options, Workspace& with) {
     const Guarded<std::int64_t> out(M);
@@ -160,7 +162,8 @@ TEST(TheWorkspace, IsUsedAgain) {
            over_j(vectors<3>(y.span())), out.span(), with, nullptr, options);
     return out.get();
   };
-  for (const std::int64_t M : {300, 7, 150, 300}) {
+  const int many = is_small() ? 150 : 300;
+  for (const std::int64_t M : {many, 7, many}) {
     for (const Options& options : all_options(true)) {
       SCOPED_TRACE(name_of(options));
       Workspace fresh;
@@ -170,7 +173,7 @@ TEST(TheWorkspace, IsUsedAgain) {
 }
 
 TEST(TheWorkspace, HoldsAStateForEachRowAndPart) {
-  const std::int64_t M = 4096;
+  const std::int64_t M = 256;
   const std::int64_t N = 3000;
   const DeviceBuffer<float> x = on_device(uniform<float>(3 * M, 1));
   const DeviceBuffer<float> y = on_device(uniform<float>(3 * N, 2));

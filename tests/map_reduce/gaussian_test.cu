@@ -12,9 +12,10 @@ struct Data {
   double most_error = 2e-6;
 };
 
-/// Gaussian sums of all schemes over M x N points, with all of their numbers compared.
+/// Gaussian sums by all of the options over M x N points, with all of their numbers compared.
 template <class T, int D, int E>
-void expect_gaussian_sums(std::int64_t M, std::int64_t N, const Data& data) {
+void expect_gaussian_sums(std::int64_t M, std::int64_t N, const Data& data,
+                          const std::vector<Options>& all = all_options(std::is_same_v<T, float>)) {
   using Value = ValueOf<T, E>;
   const std::vector<T> x = uniform<T>(M * D, 1, data.low, data.span);
   const std::vector<T> y = uniform<T>(N * D, 2, data.low, data.span);
@@ -34,7 +35,7 @@ void expect_gaussian_sums(std::int64_t M, std::int64_t N, const Data& data) {
   const DeviceBuffer<T> device_x = on_device(x);
   const DeviceBuffer<T> device_y = on_device(y);
   const DeviceBuffer<T> device_b = on_device(b);
-  for (const Options& options : all_options(std::is_same_v<T, float>)) {
+  for (const Options& options : all) {
     SCOPED_TRACE(name_of(options) + ", M " + std::to_string(M) + ", N " + std::to_string(N));
     const std::vector<Value> sums =
         reduced(Gaussian<T, D, E>(data.width), Sum<Value>(), over_i(vectors<D>(device_x.span())),
@@ -44,16 +45,27 @@ void expect_gaussian_sums(std::int64_t M, std::int64_t N, const Data& data) {
 }
 
 TEST(GaussianSum, Sizes) {
+  const int many = is_small() ? 1101 : 3001;
   for (const auto& [M, N] : std::vector<std::pair<int, int>>{
-           {1, 1}, {1, 3001}, {31, 33}, {33, 31}, {129, 257}, {257, 129}, {300, 700}}) {
+           {1, 1}, {1, many}, {31, 33}, {33, 31}, {129, 257}, {257, 129}}) {
     expect_gaussian_sums<float, 3, 1>(M, N, {});
   }
+  if (!is_small()) expect_gaussian_sums<float, 3, 1>(300, 700, {});
 }
 
 TEST(GaussianSum, MoreThanATileOfEverything) {
   const int M = is_small() ? 130 : 1030;
   const int N = is_small() ? 300 : 1300;
   expect_gaussian_sums<float, 3, 1>(M, N, {});
+}
+
+// 34 parts: three groups, the last one of which has two.
+TEST(GaussianSum, PartsInGroups) {
+  const int N = 33 * 256 + 50;
+  expect_gaussian_sums<float, 3, 1>(5, N, {}, {{Scheme::tuned_2d, 192, 1, 50}});
+  if (device_has_tensor_cores()) {
+    expect_gaussian_sums<float, 3, 1>(5, N, {}, {{Scheme::tensor, 192, 0, 50}});
+  }
 }
 
 TEST(GaussianSum, FewDimensions) {
@@ -64,9 +76,10 @@ TEST(GaussianSum, FewDimensions) {
 }
 
 TEST(GaussianSum, ManyDimensions) {
-  expect_gaussian_sums<float, 17, 1>(70, 200, {0, 1, 3});
-  expect_gaussian_sums<float, 64, 1>(70, 200, {0, 1, 3});
-  expect_gaussian_sums<float, 128, 1>(40, 140, {0, 1, 8});
+  // More than a tile in any case: those of 64 and 128 dimensions have 64 columns at most.
+  expect_gaussian_sums<float, 17, 1>(70, is_small() ? 140 : 200, {0, 1, 3});
+  expect_gaussian_sums<float, 64, 1>(70, is_small() ? 70 : 200, {0, 1, 3});
+  expect_gaussian_sums<float, 128, 1>(40, is_small() ? 70 : 140, {0, 1, 8});
 }
 
 TEST(GaussianSum, SignalsOfSeveralNumbers) {
@@ -80,7 +93,7 @@ TEST(GaussianSum, Double) {
 // The Gram form would lose the digits that are asked for: the tensor kernel takes the differences.
 TEST(GaussianSum, PointsThatAreFarApart) {
   expect_gaussian_sums<float, 3, 1>(150, 600, {-20, 40, 2});
-  expect_gaussian_sums<float, 64, 1>(70, 200, {-20, 40, 40});
+  expect_gaussian_sums<float, 64, 1>(70, is_small() ? 70 : 200, {-20, 40, 40});
 }
 
 // The largest box that the Gram form is used for.
