@@ -62,9 +62,8 @@ Plan plan(const Formula&, const Reduction&, const Indexed<X...>& x, const Indexe
 
 /// Bytes of device memory that reduce() takes from its workspace with these options.
 template <class Formula, class Reduction, class... X, class... Y>
-std::int64_t extra_bytes(const Formula& formula, const Reduction& reduction,
-                         const Indexed<X...>& x, const Indexed<Y...>& y,
-                         const Options& options = {}) {
+std::int64_t extra_bytes(const Formula& formula, const Reduction& reduction, const Indexed<X...>& x,
+                         const Indexed<Y...>& y, const Options& options = {}) {
   using Pairs = Problem<Formula, Reduction, Pack<X...>, Pack<Y...>>;
   if (x.count == 0 || y.count == 0) return 0;
   const Plan chosen = plan(formula, reduction, x, y, options);
