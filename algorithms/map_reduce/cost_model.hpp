@@ -82,7 +82,8 @@ inline Cut best_cut(const KernelCost& cost, std::int64_t rows, std::int64_t colu
     const std::int64_t parts = std::min(most_parts, each * processors / row_blocks);
     if (parts < 2) continue;
     const Cut cut = cut_of(cost, rows, columns, parts, processors);
-    if (cut.expected_ns < best.expected_ns) best = cut;
+    const double allowance = each <= cost.resident_blocks ? 1.02 : 1;
+    if (cut.expected_ns < best.expected_ns * allowance) best = cut;
   }
   return best;
 }

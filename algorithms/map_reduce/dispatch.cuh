@@ -47,7 +47,7 @@ constexpr bool has_columns_kernel(int rows) {
   return rows == 1 || has_rows_kernel<Problem>(rows);
 }
 template <class Problem>
-constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 32;
+constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 40;
 template <class Problem, int Rows>
 using ColumnsShapeOf = ColumnsShape<Rows, !has_short_rows<Problem> ? 1
                                           : Rows == 1              ? 6
@@ -57,12 +57,20 @@ using RowsShapeOf =
     RowsShape<Rows,
               Rows*(sizeof(RowOf<Problem>) + 2 * sizeof(typename Problem::State)) <= 160 ? 4 : 2>;
 
+/// Instructions that the reduction of a value costs about.
+template <class Reduction>
+constexpr double instructions_of() {
+  if constexpr (requires { Reduction::instructions; }) return Reduction::instructions;
+  return 1;
+}
 /// What a pair costs beside one of the Gaussian in three dimensions, for which the figures stand:
-/// two instructions a number; more than twice as much in double.
+/// two instructions a number, and those of the reduction; more than twice as much in double.
 template <class Problem>
 constexpr double relative_pair_cost() {
   constexpr bool is_double = sizeof(ValueOfPair<Problem>) % sizeof(double) == 0;
-  return sizeof(ColumnOf<Problem>) / 16.0 * (is_double ? 2.5 : 1);
+  constexpr double instructions =
+      sizeof(ColumnOf<Problem>) / 2.0 + instructions_of<typename Problem::Reduction>();
+  return instructions / 8 * (is_double ? 2.5 : 1);
 }
 
 template <class Problem>

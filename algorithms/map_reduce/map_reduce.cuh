@@ -6,7 +6,7 @@
 //   Extra memory    naive: M x N values. gpu_2d: ceil(N / K) x M states. tuned_2d and tensor: parts
 //                   x M states (rows rounded up to a block's), where the columns are in several
 //                   parts. gpu_1d and tuned_1d: none. A state is what the reduction carries along:
-//                   a number for Sum and Min, 16 bytes for ArgMin, 12 K for ArgKMin.
+//                   one or two numbers, 16 bytes for ArgMin, 12 K for ArgKMin.
 //   Determinism     the same inputs, options and device give the same bits.
 //   Empty inputs    N = 0 gives the reduction's neutral element in every row, M = 0 nothing.
 // Nothing is allocated outside the workspace; nothing synchronises. Counts may pass 2^31.

@@ -14,6 +14,10 @@
 //   void close(State&, const Group&, j, count, again)
 //                                        behind it; again(t) is the value of column j + t once more
 //
+// takes_any_columns says that a group's columns need not be neighbours, nor be asked for again: a
+// thread that has few columns may have one group. instructions: what the reduction of a value costs
+// about (the cost model); 1 where it is not said.
+//
 // Of equal values the one with the lowest j is taken; a NaN is never the least or the greatest.
 #pragma once
 
@@ -73,8 +77,8 @@ __device__ __forceinline__ double plus(double a, double b) {
 }  // namespace detail
 
 /// The sum of the values, numbers or Vectors. The accuracy option says how rounding errors grow
-/// with N: plain adds one by one; block sums the columns of a tile and adds that to the sum of the
-/// tiles; Kahan carries each addition's error along.
+/// with N: plain adds one by one; kahan carries each addition's error along; block sums the columns
+/// of a tile one by one, and carries the error of adding tiles along.
 template <class Value, Accuracy accuracy = Accuracy::block>
 struct Sum;
 
@@ -94,22 +98,6 @@ struct Sum<Value, Accuracy::plain> {
   }
   __device__ __forceinline__ Result result(const State& sum) const {
     return sum;
-  }
-};
-
-template <class Value>
-struct Sum<Value, Accuracy::block> : Sum<Value, Accuracy::plain> {
-  using State = Value;
-  using Group = Value;
-  static constexpr int group_columns = 256;
-  __device__ __forceinline__ Group open(const State&) const { return {}; }
-  __device__ __forceinline__ void take(Group& group, const Value& value) const {
-    this->merge(group, value);
-  }
-  template <class Again>
-  __device__ __forceinline__ void close(State& sum, const Group& group, std::int64_t, int,
-                                        const Again&) const {
-    this->merge(sum, group);
   }
 };
 
@@ -145,6 +133,24 @@ struct Sum<Value, Accuracy::kahan> {
   }
 };
 
+template <class Value>
+struct Sum<Value, Accuracy::block> : Sum<Value, Accuracy::kahan> {
+  using State = typename Sum<Value, Accuracy::kahan>::State;
+  using Group = Value;
+  static constexpr int group_columns = 256;
+  static constexpr bool takes_any_columns = true;
+  static constexpr double instructions = 0;  ///< one with the product by a signal
+  __device__ __forceinline__ Group open(const State&) const { return {}; }
+  __device__ __forceinline__ void take(Group& group, const Value& value) const {
+    Sum<Value, Accuracy::plain>().merge(group, value);
+  }
+  template <class Again>
+  __device__ __forceinline__ void close(State& state, const Group& group, std::int64_t j, int,
+                                        const Again&) const {
+    this->add(state, group, j);
+  }
+};
+
 /// log of the sum of exp(value), for values that are finite or -infinity; -infinity where there is
 /// none.
 template <class T>
@@ -161,6 +167,7 @@ struct LogSumExp {
     T sum;
   };
   static constexpr int group_columns = 256;
+  static constexpr double instructions = 3;
 
   __device__ __forceinline__ State neutral() const {
     return {-std::numeric_limits<T>::infinity(), 0};
@@ -292,6 +299,7 @@ struct KLeast {
   using Result = Result_;
   using Group = T;
   static constexpr int group_columns = 16;
+  static constexpr double instructions = 8;
   __device__ __forceinline__ State neutral() const {
     State state;
 #pragma unroll

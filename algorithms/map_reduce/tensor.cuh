@@ -2,7 +2,7 @@
 // a matrix product, and what is left of a pair is an exponential and an addition, or a comparison.
 //
 // How a product of floats comes from halves: x = h + l, two halves (11 bits each), and with
-// y = h' + l', x y = h h' + h l' + l h' but for 2^-22 of it. An instruction adds up 16 products.
+// y = h' + l', x y = h h' + h l' + l h' but for 2^-21 of it. An instruction adds up 16 products.
 // Narrow points (up to 8 coordinates) put (h, h, l, l) . (h', l', h', l') of a coordinate into a
 // lane's four of the 16, so that three coordinates take one instruction; wide ones take three
 // instructions for 16 coordinates, one for each of the three products.
@@ -37,7 +37,7 @@ struct Exponential<Gaussian<float, D, E>, Sum<ValueOf<float, E>, Accuracy::block
   static constexpr bool is_possible = true;
   static constexpr int dimension = D;
   static constexpr int signal = E;
-  using State = ValueOf<float, E>;
+  using State = typename Sum<ValueOf<float, E>, Accuracy::block>::State;
 
   __device__ __forceinline__ static float scale(const Gaussian<float, D, E>& formula) {
     return formula.scale;
@@ -48,7 +48,7 @@ struct Exponential<Gaussian<float, D, E>, Sum<ValueOf<float, E>, Accuracy::block
   }
   /// The state that has sum * 2^-square.
   __device__ __forceinline__ static State state(float square, const Vector<float, E>& sum) {
-    return weighted(exp2_of(-square), sum);
+    return {weighted(exp2_of(-square), sum), {}};
   }
 };
 template <int D>
@@ -315,8 +315,10 @@ struct Fetched {
 };
 
 /// Sums of exponentials. Squares up to this are accurate enough: their rounding errors, and those
-/// of products as large, are 2^-20 of an exponent at most.
-inline constexpr float most_square = 16;
+/// of products as large, are 2^-20 of an exponent at most. In more than 64 dimensions the
+/// coordinates' own rounding is as much.
+template <int D>
+inline constexpr float most_square = D <= 64 ? 16 : 32;
 
 /// The sums over the columns of a lane: of row g of each of the warp's row tiles, then of row g
 /// + 8.
@@ -324,21 +326,40 @@ template <int RowTiles, int E>
 struct LaneSums {
   float of[RowTiles][2][E];
   __device__ __forceinline__ void set_zero() {
-#pragma unroll
-    for (int m = 0; m < RowTiles; ++m) {
-#pragma unroll
-      for (int e = 0; e < E; ++e) of[m][0][e] = of[m][1][e] = 0;
-    }
+    for_each([](float& sum) { sum = 0; }, *this);
   }
-  __device__ __forceinline__ void add(const LaneSums& other) {
+  /// act(number of each...).
+  template <class Act, class... Sums>
+  __device__ __forceinline__ static void for_each(Act act, Sums&... sums) {
 #pragma unroll
     for (int m = 0; m < RowTiles; ++m) {
 #pragma unroll
-      for (int e = 0; e < E; ++e) {
-        of[m][0][e] += other.of[m][0][e];
-        of[m][1][e] += other.of[m][1][e];
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int e = 0; e < E; ++e) act(sums.of[m][half][e]...);
       }
     }
+  }
+};
+
+/// Those of all tiles: what each addition of a tile loses is carried along (Kahan).
+template <int RowTiles, int E>
+struct LaneTotals {
+  LaneSums<RowTiles, E> sums;
+  LaneSums<RowTiles, E> excess;
+  __device__ __forceinline__ void set_zero() {
+    sums.set_zero();
+    excess.set_zero();
+  }
+  __device__ __forceinline__ void add(const LaneSums<RowTiles, E>& of_tile) {
+    LaneSums<RowTiles, E>::for_each(
+        [](float& sum, float& too_much, const float& more) {
+          Sum<float, Accuracy::kahan>::State state{sum, too_much};
+          Sum<float, Accuracy::kahan>().add(state, more, 0);
+          sum = state.sum;
+          too_much = state.excess;
+        },
+        sums, excess, of_tile);
   }
 };
 
@@ -472,12 +493,12 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   }
   bool are_far = false;
   for (int row = threadIdx.x; row < Shape::block_rows; row += Shape::threads) {
-    are_far = are_far || !(square_of_row(row) <= most_square);
+    are_far = are_far || !(square_of_row(row) <= most_square<D>);
   }
   const bool rows_are_far = __syncthreads_or(are_far);
 
-  LaneSums<Shape::row_tiles, E> sums;
-  sums.set_zero();
+  LaneTotals<Shape::row_tiles, E> totals;
+  totals.set_zero();
   // What is computed from differences: a thread has rows threadIdx.x, + threads, ...
   constexpr int R = (Shape::block_rows + Shape::threads - 1) / Shape::threads;
   States<State, R> states;
@@ -494,7 +515,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
       if (Storage::tile % Shape::threads != 0 && t >= Storage::tile) break;
       const float square = scale * scale * shared.gram.columns.squares[0][t];
-      is_far = is_far || (t < width && !(square <= most_square));
+      is_far = is_far || (t < width && !(square <= most_square<D>));
       const Vector<float, E> weight = scaled(t < width ? exp2_of(-square) : 0.0f, weights[n]);
 #pragma unroll
       for (int e = 0; e < E; ++e) shared.gram.weights[e][t] = weight[e];
@@ -504,7 +525,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       LaneSums<Shape::row_tiles, E> of_tile;
       of_tile.set_zero();
       warp_add_exponentials<Shape, Form>(rows, shared, (width + 7) / 8, of_tile);
-      sums.add(of_tile);
+      totals.add(of_tile);
     } else {
       for (int t = threadIdx.x; t < width; t += Shape::threads) {
         shared.columns[t].column = problem.column(first + t);
@@ -517,7 +538,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   }
 
   __syncthreads();  // nobody needs the last tile any more
-  warp_store_sums<Shape, E>(sums, shared);
+  warp_store_sums<Shape, E>(totals.sums, shared);
   __syncthreads();  // the sums are there
   const auto for_each_row = [&](auto act) {
 #pragma unroll

@@ -114,31 +114,66 @@ struct AgainOfBatch {
   }
 };
 
-/// One thread reduces Batch columns, the first of which is column `first`.
-template <int R, int Batch, class Problem>
-__device__ __forceinline__ void thread_reduce_batch(const Problem& problem,
-                                                    const RowOf<Problem> (&rows)[R],
-                                                    typename Problem::State (&states)[R],
-                                                    const ColumnOf<Problem> (&columns)[Batch],
-                                                    std::int64_t first) {
+/// Whether a thread may have one group for all of its columns (reductions.cuh).
+template <class Reduction>
+concept TakesAnyColumns = Reduction::takes_any_columns;
+
+/// The states of one thread's R rows over columns in batches.
+template <int R, class Problem>
+struct ThreadRows {
   using Reduction = typename Problem::Reduction;
-  const Reduction& reduction = problem.reduction;
+  static constexpr bool has_groups = TakesAnyColumns<Reduction>;
+  struct NoGroup {};
+  template <class T>
+  struct GroupOf {
+    using type = NoGroup;
+  };
+  template <TakesAnyColumns T>
+  struct GroupOf<T> {
+    using type = typename T::Group;
+  };
+
+  RowOf<Problem> rows[R];
+  typename Problem::State states[R];
+  typename GroupOf<Reduction>::type groups[R];
+
+  /// Row r is row i of the problem.
+  __device__ __forceinline__ void start(const Problem& problem, int r, std::int64_t i) {
+    rows[r] = problem.row(i);
+    states[r] = problem.reduction.neutral();
+    if constexpr (has_groups) groups[r] = problem.reduction.open(states[r]);
+  }
+  /// Batch more columns, the first of which is column `first`.
+  template <int Batch>
+  __device__ __forceinline__ void reduce(const Problem& problem,
+                                         const ColumnOf<Problem> (&columns)[Batch],
+                                         std::int64_t first) {
+    const Reduction& reduction = problem.reduction;
 #pragma unroll
-  for (int r = 0; r < R; ++r) {
-    if constexpr (TakesGroups<Reduction>) {
-      auto group = reduction.open(states[r]);
+    for (int r = 0; r < R; ++r) {
+      const auto value = [&](int t) { return problem.value(rows[r], columns[t]); };
+      if constexpr (has_groups) {
 #pragma unroll
-      for (int t = 0; t < Batch; ++t) reduction.take(group, problem.value(rows[r], columns[t]));
-      reduction.close(states[r], group, first, Batch,
-                      AgainOfBatch<Batch, Problem>{problem, rows[r], columns});
-    } else {
+        for (int t = 0; t < Batch; ++t) reduction.take(groups[r], value(t));
+      } else if constexpr (TakesGroups<Reduction>) {
+        auto group = reduction.open(states[r]);
 #pragma unroll
-      for (int t = 0; t < Batch; ++t) {
-        reduction.add(states[r], problem.value(rows[r], columns[t]), first + t);
+        for (int t = 0; t < Batch; ++t) reduction.take(group, value(t));
+        reduction.close(states[r], group, first, Batch,
+                        AgainOfBatch<Batch, Problem>{problem, rows[r], columns});
+      } else {
+#pragma unroll
+        for (int t = 0; t < Batch; ++t) reduction.add(states[r], value(t), first + t);
       }
     }
   }
-}
+  __device__ __forceinline__ void finish(const Problem& problem) {
+    if constexpr (has_groups) {
+#pragma unroll
+      for (int r = 0; r < R; ++r) problem.reduction.close(states[r], groups[r], 0, 0, NoGroup());
+    }
+  }
+};
 
 /// The warps of a block, shared out over R rows: W of them to a row, or one to several rows.
 template <int R, int Warps>
@@ -191,29 +226,26 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   auto* of_warp = &dynamic_shared<State>();  // [R][warps]
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const std::int64_t part = blockIdx.x / split.row_blocks;
-  RowOf<Problem> rows[R];
-  State states[R];
+  ThreadRows<R, Problem> mine;
 #pragma unroll
-  for (int r = 0; r < R; ++r) {
-    rows[r] = problem.row(min(row_block * R + r, problem.rows - 1));
-    states[r] = problem.reduction.neutral();
-  }
+  for (int r = 0; r < R; ++r) mine.start(problem, r, min(row_block * R + r, problem.rows - 1));
   const Range range = range_of(split, part, problem.columns);
   const std::int64_t full_batches = range.end / Batch;
 #pragma unroll(R == 1 ? 4 : 1)
   for (std::int64_t q = range.begin / Batch + threadIdx.x; q < full_batches; q += Shape::threads) {
     ColumnOf<Problem> columns[Batch];
     load_columns<Batch>(problem, problem.y, q, columns);
-    thread_reduce_batch<R>(problem, rows, states, columns, q * Batch);
+    mine.reduce(problem, columns, q * Batch);
   }
   for (std::int64_t j = full_batches * Batch + threadIdx.x; j < range.end; j += Shape::threads) {
     const ColumnOf<Problem> column[1] = {problem.column(j)};
-    thread_reduce_batch<R>(problem, rows, states, column, j);
+    mine.reduce(problem, column, j);
   }
+  mine.finish(problem);
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    states[r] = warp_merge(problem.reduction, states[r]);
-    if (lane_index() == 0) of_warp[r * warps + warp_index()] = states[r];
+    const State state = warp_merge(problem.reduction, mine.states[r]);
+    if (lane_index() == 0) of_warp[r * warps + warp_index()] = state;
   }
   __syncthreads();  // the warps' states are there
 

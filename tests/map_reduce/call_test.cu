@@ -101,7 +101,7 @@ TEST(BadInput, ValuesThatDoNotFit) {
       call(Scheme::naive),
       AllOf(StartsWith("naive needs 64000000000000 bytes of device memory"),
             HasSubstr("4000000 x 4000000 elements of 4 bytes, and "), HasSubstr(" are free")));
-  EXPECT_THAT(call(Scheme::gpu_2d), StartsWith("gpu_2d needs 333344000000 bytes"));
+  EXPECT_THAT(call(Scheme::gpu_2d), StartsWith("gpu_2d needs 666688000000 bytes"));
 }
 
 TEST(Empty, NoColumnsGiveTheNeutralElement) {
@@ -188,10 +188,10 @@ TEST(TheWorkspace, HoldsAStateForEachRowAndPart) {
   EXPECT_EQ(bytes({Scheme::gpu_1d}), 0);
   EXPECT_EQ(bytes({Scheme::tuned_1d}), 0);
   EXPECT_EQ(bytes({Scheme::naive}), M * N * 4);
-  EXPECT_EQ(bytes({Scheme::gpu_2d, 192}), M * 16 * 4);
+  EXPECT_EQ(bytes({Scheme::gpu_2d, 192}), M * 16 * 8);
   const std::int64_t parts = 4;  // of 768 columns, since tiles have 256
   const std::int64_t tickets = M / 128 * 2 * 4;
-  EXPECT_EQ(bytes({Scheme::tuned_2d, 192, 1, parts}), M * parts * 4 + tickets);
+  EXPECT_EQ(bytes({Scheme::tuned_2d, 192, 1, parts}), M * parts * 8 + tickets);
 }
 
 TEST(ThePlan, SaysWhatIsDone) {
