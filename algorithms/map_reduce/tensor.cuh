@@ -222,11 +222,12 @@ template <class T, int D>
 __device__ __forceinline__ void block_find_centre(const Array<T, D>& x, std::int64_t first_row,
                                                   int block_rows, float (&centre)[D]) {
   constexpr int looked_at = 16;
+  const std::int64_t rows = min(std::int64_t{block_rows}, x.count - first_row);
   for (int k = threadIdx.x; k < D; k += blockDim.x) {
     float sum = 0;
 #pragma unroll
     for (int s = 0; s < looked_at; ++s) {
-      const std::int64_t i = min(first_row + s * block_rows / looked_at, x.count - 1);
+      const std::int64_t i = first_row + s * rows / looked_at;
       sum += x.data[i * D + k];
     }
     centre[k] = sum * (1.0f / looked_at);
