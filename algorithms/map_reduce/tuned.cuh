@@ -250,7 +250,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   __syncthreads();  // the warps' states are there
 
   using Rows = WarpsOfRows<R, warps>;
-  State* of_parts = partials + row_block * R * split.parts;  // [R][parts]
+  State* of_parts = nullptr;  // [R][parts]
+  if (split.parts > 1) of_parts = partials + row_block * R * split.parts;
   const auto store = [&](int r, const State& state) {
     const std::int64_t i = row_block * R + r;
     if (Rows::is_first() && i < problem.rows) problem.out[i] = problem.reduction.result(state);
