@@ -248,8 +248,9 @@ class Pairs : public harness::Problem {
     if (options.scheme == Scheme::automatic) {
       choices_["scheme"] = schemes[static_cast<int>(plan.scheme)];
       choices_["threads_over"] = plan.is_over_columns ? "columns" : "rows";
-      if (plan.rows_per_thread > 0) {
-        choices_["rows_per_thread"] = std::to_string(plan.rows_per_thread);
+      if (plan.rows > 0) {
+        choices_[plan.is_over_columns ? "rows_per_block" : "rows_per_thread"] =
+            std::to_string(plan.rows);
       }
       choices_["parts"] = std::to_string(plan.parts);
     }

@@ -2,8 +2,8 @@
 // same contract, so that a path that uses it is tested without a GPU. On a device older than sm_90
 // they trap: the host chooses another path there.
 //
-// (Of the functions at the end, exp2_approx() runs everywhere, and the tensor cores' from sm_80
-// on.)
+// (Of the functions at the end, exp2_approx() and root_approx() run everywhere, and the tensor
+// cores' from sm_80 on.)
 //
 // Bulk copies move a multiple of 16 bytes between global and shared memory, both ends aligned to 16
 // bytes, without the threads: one thread starts them. A load completes on a transaction barrier; a
@@ -182,6 +182,17 @@ __device__ __forceinline__ float exp2_approx(float x) {
 #else
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+#endif
+}
+
+/// The square root; relative error 2^-23. That of less than 2^-126 is 0.
+__device__ __forceinline__ float root_approx(float x) {
+#ifdef SIMT_EMULATION
+  return std::sqrt(std::fabs(x) < 0x1p-126f ? 0.0f : x);
+#else
+  float result;
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 #endif
 }

@@ -78,8 +78,9 @@ __device__ __forceinline__ float log2_of(float x) {
 __device__ __forceinline__ double log2_of(double x) {
   return log2(x);
 }
+/// Of numbers that are not negative; relative error 2^-23 in float.
 __device__ __forceinline__ float root_of(float x) {
-  return sqrtf(x);
+  return hopper::root_approx(x);
 }
 __device__ __forceinline__ double root_of(double x) {
   return sqrt(x);

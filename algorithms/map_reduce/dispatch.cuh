@@ -22,7 +22,7 @@ namespace warpath::map_reduce {
 struct Plan {
   Scheme scheme = Scheme::naive;  ///< never automatic
   bool is_over_columns = false;   ///< threads over the columns: columns_kernel
-  int rows_per_thread = 0;        ///< of rows_kernel, and of the block in columns_kernel
+  int rows = 0;                   ///< of a thread in rows_kernel, of a block in columns_kernel
   std::int64_t parts = 1;         ///< parts of the columns
   std::int64_t span = 0;          ///< columns of a part, but for the last one
   double expected_ns = 0;
@@ -42,16 +42,18 @@ constexpr bool has_rows_kernel(int rows_per_thread) {
   return rows_per_thread == 1 ||
          rows_per_thread * (sizeof(RowOf<Problem>) + 2 * sizeof(typename Problem::State)) <= 240;
 }
+/// columns_kernel: 1, 4 or 16 rows a block; up to four in the registers of a thread.
 template <class Problem>
 constexpr bool has_columns_kernel(int rows) {
-  return rows == 1 || has_rows_kernel<Problem>(rows);
+  return rows == 1 || has_rows_kernel<Problem>(4);
 }
 template <class Problem>
-constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 40;
+constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 32;
 template <class Problem, int Rows>
-using ColumnsShapeOf = ColumnsShape<Rows, !has_short_rows<Problem> ? 1
-                                          : Rows == 1              ? 6
-                                                                   : 3>;
+using ColumnsShapeOf = ColumnsShape<(Rows < 4 ? 1 : 4), (Rows < 16 ? 1 : 4),
+                                    !has_short_rows<Problem> ? 1
+                                    : Rows == 1              ? 6
+                                                             : 4>;
 template <class Problem, int Rows>
 using RowsShapeOf =
     RowsShape<Rows,
@@ -93,9 +95,11 @@ KernelCost columns_cost(int rows) {
   constexpr double column_bytes = sizeof(ColumnOf<Problem>);
   constexpr double pair = relative_pair_cost<Problem>();
   // Long columns are not loaded in whole vectors.
-  constexpr double load = column_bytes > 32 ? column_bytes * 0.03 : 0.04;
-  if (rows == 1) return {1, 1024, 0.0413 * pair, load, 2.5, 6, 1670, 860, 335, 256, column_bytes};
-  return {8, 1024, 0.0496 * pair, load, 1.5, 3, 1320, 1010, 1590, 256, column_bytes};
+  constexpr double load = column_bytes > 32 ? column_bytes * 0.03 : 0.02;
+  if (rows == 1) return {1, 1024, 0.0775 * pair, load, 2.45, 6, 1410, 575, 246, 256, column_bytes};
+  if (rows == 4)
+    return {4, 1024, 0.0493 * pair, load, 1.22, 4, 1240, 1310, 1280, 256, column_bytes};
+  return {16, 256, 0.0468 * pair, load, 1.29, 4, 1100, 1680, 1655, 256, column_bytes};
 }
 
 template <class Problem>
@@ -181,9 +185,9 @@ Plan plan_of(std::int64_t rows, std::int64_t columns, const Options& options, bo
     consider({Scheme::tuned_1d, false, R}, rows_cost<Problem>(R));
     consider({Scheme::tuned_2d, false, R}, rows_cost<Problem>(R));
   }
-  for (const int R : {1, 8}) {
-    if (options.rows_per_thread > 0 || !has_columns_kernel<Problem>(R)) continue;
-    consider({Scheme::tuned_2d, true, R}, columns_cost<Problem>(R));
+  for (const int rows_of_block : {1, 4, 16}) {
+    if (options.rows_per_thread > 0 || !has_columns_kernel<Problem>(rows_of_block)) continue;
+    consider({Scheme::tuned_2d, true, rows_of_block}, columns_cost<Problem>(rows_of_block));
   }
   if constexpr (has_tensor<Problem>) {
     for (int shape = 0; has_tensor_cores && shape < tensor_shapes; ++shape) {
@@ -243,20 +247,19 @@ Plan plan_for(std::int64_t rows, std::int64_t columns, const Options& options) {
   return plan_of<Problem>(rows, columns, options, device_has_tensor_cores(), device_processors());
 }
 
-/// Launches a tuned kernel over its row blocks and parts, with room for partial states.
-template <class Problem, class Kernel>
+/// Launches a tuned kernel over its row blocks and parts, with room for a Partial of each row and
+/// part.
+template <class Partial, class Problem, class Kernel>
 void launch_parts(const Problem& problem, const Plan& plan, std::int64_t block_rows,
                   unsigned threads, std::size_t shared_bytes, Kernel kernel, Workspace& workspace,
                   cudaStream_t stream) {
-  using State = typename Problem::State;
   const std::int64_t row_blocks = divide_up(problem.rows, block_rows);
   const Split split{row_blocks, plan.parts, plan.span};
-  State* partials = nullptr;
+  Partial* partials = nullptr;
   unsigned* tickets = nullptr;
   if (plan.parts > 1) {
-    const auto [states] =
-        workspace.template take<State>(stream, row_blocks * block_rows * plan.parts);
-    partials = states;
+    const auto [taken] = workspace.template take<Partial>(stream, problem.rows * plan.parts);
+    partials = taken;
     tickets = workspace.tickets(stream, split.tickets());
   }
   launch({grid_of(row_blocks * plan.parts), threads, shared_bytes, stream}, kernel, problem, split,
@@ -269,13 +272,13 @@ void run_rows(const Problem& problem, const Plan& plan, Workspace& workspace, cu
   const auto with = [&]<int R>() {
     if constexpr (has_rows_kernel<Problem>(R)) {
       using Shape = RowsShapeOf<Problem, R>;
-      launch_parts(problem, plan, Shape::block_rows, Shape::threads,
-                   columns_of_tile(sizeof(Column)) * sizeof(Column), rows_kernel<Shape, Problem>,
-                   workspace, stream);
+      launch_parts<typename Problem::State>(problem, plan, Shape::block_rows, Shape::threads,
+                                            columns_of_tile(sizeof(Column)) * sizeof(Column),
+                                            rows_kernel<Shape, Problem>, workspace, stream);
     }
   };
-  if (plan.rows_per_thread == 1) return with.template operator()<1>();
-  if (plan.rows_per_thread == 4) return with.template operator()<4>();
+  if (plan.rows == 1) return with.template operator()<1>();
+  if (plan.rows == 4) return with.template operator()<4>();
   with.template operator()<8>();
 }
 
@@ -291,18 +294,20 @@ bool are_aligned(const Pack<Arrays...>& arrays) {
 template <class Problem>
 void run_columns(const Problem& problem, const Plan& plan, Workspace& workspace,
                  cudaStream_t stream) {
-  const auto with = [&]<int R, int Batch>() {
-    if constexpr (has_columns_kernel<Problem>(R)) {
-      using Shape = ColumnsShapeOf<Problem, R>;
-      launch_parts(problem, plan, R, Shape::threads,
-                   sizeof(typename Problem::State) * R * (Shape::threads / warp_threads),
-                   columns_kernel<Shape, Batch, Problem>, workspace, stream);
+  const auto with = [&]<int Rows, int Batch>() {
+    if constexpr (has_columns_kernel<Problem>(Rows)) {
+      using Shape = ColumnsShapeOf<Problem, Rows>;
+      constexpr int warps_of_row = Shape::threads / Shape::groups / warp_threads;
+      launch_parts<ShareOf<Problem>>(problem, plan, Shape::block_rows, Shape::threads,
+                                     sizeof(ShareOf<Problem>) * Shape::block_rows * warps_of_row,
+                                     columns_kernel<Shape, Batch, Problem>, workspace, stream);
     }
   };
   constexpr int batch = sizeof(ColumnOf<Problem>) <= 32 ? 4 : 1;
   const auto with_rows = [&]<int Batch>() {
-    if (plan.rows_per_thread == 1) return with.template operator()<1, Batch>();
-    with.template operator()<8, Batch>();
+    if (plan.rows == 1) return with.template operator()<1, Batch>();
+    if (plan.rows == 4) return with.template operator()<4, Batch>();
+    with.template operator()<16, Batch>();
   };
   if (batch == 1 || are_aligned(problem.y)) return with_rows.template operator()<batch>();
   with_rows.template operator()<1>();
@@ -316,12 +321,13 @@ void run_tensor(const Problem& problem, const Plan& plan, Workspace& workspace,
       if constexpr (is_tensor_sum<Problem>) {
         using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
         using Storage = TensorStorage<Shape, Form::dimension, Form::signal, ColumnOf<Problem>>;
-        launch_parts(problem, plan, Shape::block_rows, Shape::threads, sizeof(Storage),
-                     tensor_sum_kernel<Shape, Problem>, workspace, stream);
+        launch_parts<typename Problem::State>(problem, plan, Shape::block_rows, Shape::threads,
+                                              sizeof(Storage), tensor_sum_kernel<Shape, Problem>,
+                                              workspace, stream);
       } else {
-        launch_parts(problem, plan, Shape::block_rows, Shape::threads,
-                     sizeof(LeastStorage<Shape, Problem>), tensor_least_kernel<Shape, Problem>,
-                     workspace, stream);
+        launch_parts<typename Problem::State>(
+            problem, plan, Shape::block_rows, Shape::threads, sizeof(LeastStorage<Shape, Problem>),
+            tensor_least_kernel<Shape, Problem>, workspace, stream);
       }
     });
   }

@@ -71,7 +71,9 @@ std::int64_t extra_bytes(const Formula& formula, const Reduction& reduction, con
     return x.count * y.count * static_cast<std::int64_t>(sizeof(ValueOfPair<Pairs>));
   }
   if (chosen.parts == 1 && chosen.scheme != Scheme::gpu_2d) return 0;
-  return x.count * chosen.parts * static_cast<std::int64_t>(sizeof(typename Reduction::State));
+  const std::size_t partial =
+      chosen.is_over_columns ? sizeof(ShareOf<Pairs>) : sizeof(typename Reduction::State);
+  return x.count * chosen.parts * static_cast<std::int64_t>(partial);
 }
 
 }  // namespace warpath::map_reduce

@@ -274,13 +274,13 @@ __device__ __forceinline__ State shuffle_xor(const State& state, int distance) {
   return other;
 }
 
-/// The merged state of all lanes, in every lane.
-template <class Reduction>
-__device__ __forceinline__ typename Reduction::State warp_merge(const Reduction& reduction,
-                                                                typename Reduction::State state) {
+/// The merged state, or group, of each `Lanes` neighbouring lanes, in all of them.
+template <int Lanes, class Reduction, class State>
+__device__ __forceinline__ State lanes_merge(const Reduction& reduction, State state) {
+  static_assert(Lanes <= warp_threads && (Lanes & (Lanes - 1)) == 0);
 #pragma unroll
-  for (int distance = 1; distance < warp_threads; distance *= 2) {
-    typename Reduction::State other = shuffle_xor(state, distance);
+  for (int distance = Lanes / 2; distance > 0; distance /= 2) {
+    State other = shuffle_xor(state, distance);
     // The lower lane's state comes first in both, so that both compute the same.
     if ((lane_index() & distance) != 0) {
       reduction.merge(other, state);
@@ -290,6 +290,25 @@ __device__ __forceinline__ typename Reduction::State warp_merge(const Reduction&
     }
   }
   return state;
+}
+
+/// Merges the lanes' states, or groups, of R rows: that of row r is left in lanes r (32 / R) to
+/// (r + 1) (32 / R) - 1. A lane gives half of its rows away for the other half of another lane's,
+/// until it has one. states is used up.
+template <int R, class Reduction, class State>
+__device__ __forceinline__ State warp_merge(const Reduction& reduction, State (&states)[R]) {
+  int distance = warp_threads / 2;
+#pragma unroll
+  for (int half = R / 2; half > 0; half /= 2, distance /= 2) {
+    const bool is_upper = (lane_index() & distance) != 0;
+#pragma unroll
+    for (int r = 0; r < half; ++r) {
+      const State given = is_upper ? states[r] : states[r + half];
+      if (is_upper) states[r] = states[r + half];
+      reduction.merge(states[r], shuffle_xor(given, distance));
+    }
+  }
+  return lanes_merge<warp_threads / R>(reduction, states[0]);
 }
 
 }  // namespace warpath::map_reduce

@@ -14,9 +14,10 @@
 //   void close(State&, const Group&, j, count, again)
 //                                        behind it; again(t) is the value of column j + t once more
 //
-// takes_any_columns says that a group's columns need not be neighbours, nor be asked for again: a
-// thread that has few columns may have one group. instructions: what the reduction of a value costs
-// about (the cost model); 1 where it is not said.
+// takes_any_columns says that a group's columns need not be neighbours, nor be asked for again, and
+// that groups can be put together as states can: void merge(Group&, const Group&). Threads that
+// have few columns each then have one group for all of them (columns_kernel). instructions: what
+// the reduction of a value costs about (the cost model); 1 where it is not said.
 //
 // Of equal values the one with the lowest j is taken; a NaN is never the least or the greatest.
 #pragma once
@@ -137,12 +138,16 @@ template <class Value>
 struct Sum<Value, Accuracy::block> : Sum<Value, Accuracy::kahan> {
   using State = typename Sum<Value, Accuracy::kahan>::State;
   using Group = Value;
+  using Sum<Value, Accuracy::kahan>::merge;
   static constexpr int group_columns = 256;
   static constexpr bool takes_any_columns = true;
   static constexpr double instructions = 0;  ///< one with the product by a signal
   __device__ __forceinline__ Group open(const State&) const { return {}; }
   __device__ __forceinline__ void take(Group& group, const Value& value) const {
-    Sum<Value, Accuracy::plain>().merge(group, value);
+    merge(group, value);
+  }
+  __device__ __forceinline__ void merge(Group& group, const Group& other) const {
+    Sum<Value, Accuracy::plain>().merge(group, other);
   }
   template <class Again>
   __device__ __forceinline__ void close(State& state, const Group& group, std::int64_t j, int,

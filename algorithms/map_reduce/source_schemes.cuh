@@ -95,7 +95,7 @@ __global__ void reduce_values_kernel(Problem problem, const ValueOfPair<Problem>
   for (std::int64_t j = threadIdx.x; j < problem.columns; j += blockDim.x) {
     problem.reduction.add(state, values[i * problem.columns + j], j);
   }
-  state = warp_merge(problem.reduction, state);
+  state = lanes_merge<warp_threads>(problem.reduction, state);
   if (lane_index() == 0) of_warp[warp_index()] = state;
   __syncthreads();  // the warps' states are there
   if (threadIdx.x != 0) return;

@@ -84,18 +84,22 @@ __device__ __forceinline__ auto load_batch(const Array<T, D>& array, std::int64_
   return batch;
 }
 
-/// Columns Batch q to Batch q + Batch - 1, prepared.
+/// Columns Batch q to Batch q + Batch - 1, prepared; arrays that are not aligned have Batch = 1.
 template <int Batch, class Problem, class... Arrays>
 __device__ __forceinline__ void load_columns(const Problem& problem, const Pack<Arrays...>& arrays,
                                              std::int64_t q, ColumnOf<Problem> (&columns)[Batch]) {
-  [&]<int... I>(std::integer_sequence<int, I...>) {
-    const auto batches = pack_of(load_batch<Batch>(get<I>(arrays), q)...);
+  if constexpr (Batch == 1) {
+    columns[0] = problem.column(q);
+  } else {
+    [&]<int... I>(std::integer_sequence<int, I...>) {
+      const auto batches = pack_of(load_batch<Batch>(get<I>(arrays), q)...);
 #pragma unroll
-    for (int t = 0; t < Batch; ++t) {
-      columns[t] = problem.prepared(pack_of(get<I>(batches).of[t]...));
+      for (int t = 0; t < Batch; ++t) {
+        columns[t] = problem.prepared(pack_of(get<I>(batches).of[t]...));
+      }
     }
+    (std::make_integer_sequence<int, sizeof...(Arrays)>());
   }
-  (std::make_integer_sequence<int, sizeof...(Arrays)>());
 }
 
 /// The value of a pair of a row and a column in registers, computed again.
@@ -118,160 +122,153 @@ struct AgainOfBatch {
 template <class Reduction>
 concept TakesAnyColumns = Reduction::takes_any_columns;
 
-/// The states of one thread's R rows over columns in batches.
-template <int R, class Problem>
-struct ThreadRows {
+/// What the threads of columns_kernel have of a row, and merge: a state; or a group, which is
+/// shorter, until all columns are in it.
+template <class Problem, bool is_group = TakesAnyColumns<typename Problem::Reduction>>
+struct ShareTraits {
+  using Type = typename Problem::State;
+  __device__ __forceinline__ static Type neutral(const Problem& problem) {
+    return problem.reduction.neutral();
+  }
+  __device__ __forceinline__ static const Type& state(const Problem&, const Type& share) {
+    return share;
+  }
+};
+template <class Problem>
+struct ShareTraits<Problem, true> {
+  using Type = typename Problem::Reduction::Group;
+  __device__ __forceinline__ static Type neutral(const Problem& problem) {
+    return problem.reduction.open(problem.reduction.neutral());
+  }
+  __device__ __forceinline__ static typename Problem::State state(const Problem& problem,
+                                                                  const Type& share) {
+    typename Problem::State state = problem.reduction.neutral();
+    problem.reduction.close(state, share, 0, 0, [](int) {});
+    return state;
+  }
+};
+template <class Problem>
+using ShareOf = typename ShareTraits<Problem>::Type;
+
+/// One thread's share of Batch more columns, the first of which is column `first`.
+template <int Batch, class Problem>
+__device__ __forceinline__ void thread_reduce_batch(const Problem& problem,
+                                                    const RowOf<Problem>& row,
+                                                    ShareOf<Problem>& share,
+                                                    const ColumnOf<Problem> (&columns)[Batch],
+                                                    std::int64_t first) {
   using Reduction = typename Problem::Reduction;
-  static constexpr bool has_groups = TakesAnyColumns<Reduction>;
-  struct NoGroup {};
-  template <class T>
-  struct GroupOf {
-    using type = NoGroup;
-  };
-  template <TakesAnyColumns T>
-  struct GroupOf<T> {
-    using type = typename T::Group;
-  };
-
-  RowOf<Problem> rows[R];
-  typename Problem::State states[R];
-  typename GroupOf<Reduction>::type groups[R];
-
-  /// Row r is row i of the problem.
-  __device__ __forceinline__ void start(const Problem& problem, int r, std::int64_t i) {
-    rows[r] = problem.row(i);
-    states[r] = problem.reduction.neutral();
-    if constexpr (has_groups) groups[r] = problem.reduction.open(states[r]);
-  }
-  /// Batch more columns, the first of which is column `first`.
-  template <int Batch>
-  __device__ __forceinline__ void reduce(const Problem& problem,
-                                         const ColumnOf<Problem> (&columns)[Batch],
-                                         std::int64_t first) {
-    const Reduction& reduction = problem.reduction;
+  const Reduction& reduction = problem.reduction;
+  const auto value = [&](int t) { return problem.value(row, columns[t]); };
+  if constexpr (TakesAnyColumns<Reduction>) {
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-      const auto value = [&](int t) { return problem.value(rows[r], columns[t]); };
-      if constexpr (has_groups) {
+    for (int t = 0; t < Batch; ++t) reduction.take(share, value(t));
+  } else if constexpr (TakesGroups<Reduction>) {
+    auto group = reduction.open(share);
 #pragma unroll
-        for (int t = 0; t < Batch; ++t) reduction.take(groups[r], value(t));
-      } else if constexpr (TakesGroups<Reduction>) {
-        auto group = reduction.open(states[r]);
+    for (int t = 0; t < Batch; ++t) reduction.take(group, value(t));
+    reduction.close(share, group, first, Batch,
+                    AgainOfBatch<Batch, Problem>{problem, row, columns});
+  } else {
 #pragma unroll
-        for (int t = 0; t < Batch; ++t) reduction.take(group, value(t));
-        reduction.close(states[r], group, first, Batch,
-                        AgainOfBatch<Batch, Problem>{problem, rows[r], columns});
-      } else {
-#pragma unroll
-        for (int t = 0; t < Batch; ++t) reduction.add(states[r], value(t), first + t);
-      }
-    }
+    for (int t = 0; t < Batch; ++t) reduction.add(share, value(t), first + t);
   }
-  __device__ __forceinline__ void finish(const Problem& problem) {
-    if constexpr (has_groups) {
-#pragma unroll
-      for (int r = 0; r < R; ++r) problem.reduction.close(states[r], groups[r], 0, 0, NoGroup());
-    }
-  }
-};
-
-/// The warps of a block, shared out over R rows: W of them to a row, or one to several rows.
-template <int R, int Warps>
-struct WarpsOfRows {
-  static constexpr int W = Warps > R ? Warps / R : 1;
-  static_assert(Warps % R == 0 || R % Warps == 0);
-
-  /// act(r) for each of this warp's rows.
-  template <class Act>
-  __device__ __forceinline__ static void for_each_row(Act act) {
-    for (int r = warp_index() / W; r < R; r += Warps / W) act(r);
-  }
-  /// Whether this thread stores what is found of its warp's rows.
-  __device__ __forceinline__ static bool is_first() {
-    return threadIdx.x % (W * warp_threads) == 0;
-  }
-};
-
-/// The states of a row, of `parts` parts, merged by the W warps that it has, in all lanes of the
-/// first of them. of_warp: a state for each warp of the block.
-template <int W, class Reduction, class State>
-__device__ __forceinline__ State warps_merge_parts(const Reduction& reduction,
-                                                   const State* of_parts, std::int64_t parts,
-                                                   State* of_warp) {
-  const int warp = warp_index() % W;
-  State state = reduction.neutral();
-#pragma unroll 4
-  for (std::int64_t p = warp * warp_threads + lane_index(); p < parts; p += W * warp_threads) {
-    reduction.merge(state, of_parts[p]);
-  }
-  state = warp_merge(reduction, state);
-  if constexpr (W > 1) {
-    if (lane_index() == 0) of_warp[warp_index()] = state;
-    __syncthreads();  // the warps' states are there
-    state = lane_index() < W ? of_warp[warp_index() - warp + lane_index()] : reduction.neutral();
-    state = warp_merge(reduction, state);
-  }
-  return state;
 }
 
-/// R rows a block, in all of its threads, which share the columns of the block's part: thread k has
-/// batches k, k + threads, ... of it.
+/// Each thread has R rows, the same as all threads of its group, and the group's threads share the
+/// columns of the block's part in batches. The groups of a block have other rows and the same
+/// columns: the first to load them brings them into the L1 cache for all. partials: [rows][parts].
+///
+/// A part is `span` columns, one behind the other, so that a thread's next loads have constant
+/// offsets. With one row what counts is memory: there the parts take turns, one round of batches
+/// each, and the blocks together read what lies together.
 template <class Shape, int Batch, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    columns_kernel(Problem problem, Split split, typename Problem::State* partials,
-                   unsigned* tickets) {
-  using State = typename Problem::State;
-  constexpr int R = Shape::rows;
-  constexpr int warps = Shape::threads / warp_threads;
-  auto* of_warp = &dynamic_shared<State>();  // [R][warps]
-  const std::int64_t row_block = blockIdx.x % split.row_blocks;
+    columns_kernel(Problem problem, Split split, ShareOf<Problem>* partials, unsigned* tickets) {
+  using Share = ShareOf<Problem>;
+  constexpr int R = Shape::rows_per_thread;
+  constexpr int group_threads = Shape::threads / Shape::groups;
+  constexpr int group_warps = group_threads / warp_threads;
+  auto* of_warp = &dynamic_shared<Share>();  // [block_rows][group_warps]
+  const auto& reduction = problem.reduction;
   const std::int64_t part = blockIdx.x / split.row_blocks;
-  ThreadRows<R, Problem> mine;
-#pragma unroll
-  for (int r = 0; r < R; ++r) mine.start(problem, r, min(row_block * R + r, problem.rows - 1));
-  const Range range = range_of(split, part, problem.columns);
-  const std::int64_t full_batches = range.end / Batch;
-#pragma unroll(R == 1 ? 4 : 1)
-  for (std::int64_t q = range.begin / Batch + threadIdx.x; q < full_batches; q += Shape::threads) {
-    ColumnOf<Problem> columns[Batch];
-    load_columns<Batch>(problem, problem.y, q, columns);
-    mine.reduce(problem, columns, q * Batch);
-  }
-  for (std::int64_t j = full_batches * Batch + threadIdx.x; j < range.end; j += Shape::threads) {
-    const ColumnOf<Problem> column[1] = {problem.column(j)};
-    mine.reduce(problem, column, j);
-  }
-  mine.finish(problem);
+  const std::int64_t first_row = blockIdx.x % split.row_blocks * Shape::block_rows;
+  const int group = static_cast<int>(threadIdx.x) / group_threads;
+  // Behind the last row, that one again: it is not stored.
+  const auto row_index = [&](int row) { return min(first_row + row, problem.rows - 1); };
+  RowOf<Problem> rows[R];
+  Share shares[R];
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    const State state = warp_merge(problem.reduction, mine.states[r]);
-    if (lane_index() == 0) of_warp[r * warps + warp_index()] = state;
+    rows[r] = problem.row(row_index(group * R + r));
+    shares[r] = ShareTraits<Problem>::neutral(problem);
   }
-  __syncthreads();  // the warps' states are there
-
-  using Rows = WarpsOfRows<R, warps>;
-  State* of_parts = nullptr;  // [R][parts]
-  if (split.parts > 1) of_parts = partials + row_block * R * split.parts;
-  const auto store = [&](int r, const State& state) {
-    const std::int64_t i = row_block * R + r;
-    if (Rows::is_first() && i < problem.rows) problem.out[i] = problem.reduction.result(state);
-  };
-  Rows::for_each_row([&](int r) {
-    State state =
-        lane_index() < warps ? of_warp[r * warps + lane_index()] : problem.reduction.neutral();
-    state = warp_merge(problem.reduction, state);
-    if (split.parts == 1) {
-      store(r, state);
-    } else if (Rows::is_first()) {
-      of_parts[r * split.parts + part] = state;
+  constexpr bool take_turns = Shape::block_rows == 1;
+  const Range columns_of_part =
+      take_turns ? Range{0, problem.columns} : range_of(split, part, problem.columns);
+  const int thread = static_cast<int>(threadIdx.x) % group_threads;
+  const std::int64_t batches = columns_of_part.end / Batch;
+  const std::int64_t first = columns_of_part.begin / Batch + thread;
+  const std::int64_t step = take_turns ? split.parts * group_threads : group_threads;
+#pragma unroll 4
+  for (std::int64_t q = first + (take_turns ? part * group_threads : 0); q < batches; q += step) {
+    ColumnOf<Problem> columns[Batch];
+    load_columns<Batch>(problem, problem.y, q, columns);
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      thread_reduce_batch<Batch>(problem, rows[r], shares[r], columns, q * Batch);
     }
-  });
-  if (split.parts == 1) return;
-  if (!is_last_block(&tickets[row_block], static_cast<unsigned>(split.parts))) return;
-  Rows::for_each_row([&](int r) {
-    store(r, warps_merge_parts<Rows::W>(problem.reduction, &of_parts[r * split.parts], split.parts,
-                                        of_warp));
-  });
+  }
+  // The columns behind the last full batch.
+  const std::int64_t j = problem.columns / Batch * Batch + thread;
+  if (Batch > 1 && part == split.parts - 1 && j < problem.columns) {
+    const ColumnOf<Problem> column[1] = {problem.column(j)};
+#pragma unroll
+    for (int r = 0; r < R; ++r) thread_reduce_batch<1>(problem, rows[r], shares[r], column, j);
+  }
+  const Share of_lanes = warp_merge(reduction, shares);
+  constexpr int row_lanes = warp_threads / R;
+  if (lane_index() % row_lanes == 0) {
+    const int row = group * R + lane_index() / row_lanes;
+    of_warp[row * group_warps + warp_index() % group_warps] = of_lanes;
+  }
+  __syncthreads();  // the warps' shares are there
+
+  // From here on a row has row_threads threads to merge what there is of it.
+  constexpr int row_threads = Shape::threads / Shape::block_rows;
+  constexpr int merging_lanes = row_threads < warp_threads ? row_threads : warp_threads;
+  static_assert(group_warps <= merging_lanes);
+  const int row = static_cast<int>(threadIdx.x) / row_threads;
+  const int k = static_cast<int>(threadIdx.x) % row_threads;
+  const bool is_stored = k == 0 && first_row + row < problem.rows;
+  const auto store = [&](const Share& share) {
+    problem.out[row_index(row)] = reduction.result(ShareTraits<Problem>::state(problem, share));
+  };
+  Share share = ShareTraits<Problem>::neutral(problem);
+  if (k < group_warps) share = of_warp[row * group_warps + k];
+  share = lanes_merge<merging_lanes>(reduction, share);
+  if (split.parts == 1) {
+    if (is_stored) store(share);
+    return;
+  }
+  Share* of_parts = partials + row_index(row) * split.parts;
+  if (is_stored) of_parts[part] = share;
+  if (!is_last_block(&tickets[first_row / Shape::block_rows], static_cast<unsigned>(split.parts))) {
+    return;
+  }
+  share = ShareTraits<Problem>::neutral(problem);
+#pragma unroll 8
+  for (std::int64_t p = k; p < split.parts; p += row_threads) reduction.merge(share, of_parts[p]);
+  share = lanes_merge<merging_lanes>(reduction, share);
+  if constexpr (row_threads > warp_threads) {
+    if (lane_index() == 0) of_warp[warp_index()] = share;
+    __syncthreads();  // the warps' shares are there
+    share = ShareTraits<Problem>::neutral(problem);
+    constexpr int row_warps = row_threads / warp_threads;
+    if (k < row_warps) share = of_warp[row * row_warps + k];
+    share = lanes_merge<row_warps>(reduction, share);
+  }
+  if (is_stored) store(share);
 }
 
 }  // namespace warpath::map_reduce

@@ -27,13 +27,15 @@ struct RowsShape {
   static constexpr int block_rows = threads * Rows;
 };
 
-/// columns_kernel: Rows rows in the registers of every thread, and so many blocks at least a
-/// multiprocessor.
-template <int Rows, int Blocks>
+/// columns_kernel: Groups groups of threads in a block, Rows rows in the registers of every thread,
+/// and so many blocks at least a multiprocessor.
+template <int Rows, int Groups, int Blocks>
 struct ColumnsShape {
   static constexpr int threads = 256;
-  static constexpr int rows = Rows;
+  static constexpr int rows_per_thread = Rows;
+  static constexpr int groups = Groups;
   static constexpr int blocks = Blocks;
+  static constexpr int block_rows = Rows * Groups;
 };
 
 /// tensor kernels: a warp has RowTiles tiles of 16 rows; RowWarps of them side by side in a block,

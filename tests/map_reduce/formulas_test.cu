@@ -92,23 +92,37 @@ TEST(Formulas, SeveralArraysParametersAndLabels) {
   }
 }
 
-// Columns that no vector load can have: the arrays start at any element.
-TEST(Formulas, ArraysThatAreNotAligned) {
-  const Arrays<float> arrays;
-  const int n = N - 1;
+/// Sums of squared distances of two rows to columns that start `offset` numbers into their array.
+template <int D>
+void expect_sums_of_shifted_columns(std::int64_t offset) {
+  SCOPED_TRACE("D " + std::to_string(D) + ", offset " + std::to_string(offset));
+  const std::int64_t n = 1100;
+  const std::vector<float> x = uniform<float>(2 * D, 1);
+  const std::vector<float> y = uniform<float>(n * D + offset, 2);
+  const DeviceBuffer<float> device_x = on_device(x);
+  const DeviceBuffer<float> device_y = on_device(y);
   const auto expected = over_rows(rows_of(2, n,
                                           [&](std::int64_t i, std::int64_t j) {
                                             return oracle::squared_distance(
-                                                &arrays.x[i * 3], &arrays.y[(j + 1) * 3], 3);
+                                                &x[static_cast<std::size_t>(i * D)],
+                                                &y[static_cast<std::size_t>(offset + j * D)], D);
                                           }),
                                   oracle::sum);
   for (const Options& options : all_options(false)) {
     SCOPED_TRACE(name_of(options));
-    const auto sums = reduced(SquaredDistance<float, 3>(), Sum<float>(),
-                              over_i(Array<float, 3>{arrays.device_x.data(), 2}),
-                              over_j(Array<float, 3>{arrays.device_y.data() + 3, n}), options);
+    const auto sums = reduced(SquaredDistance<float, D>(), Sum<float>(),
+                              over_i(Array<float, D>{device_x.data(), 2}),
+                              over_j(Array<float, D>{device_y.data() + offset, n}), options);
     EXPECT_LE(oracle::relative_error(sums, expected), 2e-6);
   }
+}
+
+// Columns that no vector load can have: the arrays start at any number.
+TEST(Formulas, ArraysThatAreNotAligned) {
+  expect_sums_of_shifted_columns<2>(1);
+  expect_sums_of_shifted_columns<3>(3);
+  expect_sums_of_shifted_columns<4>(1);
+  expect_sums_of_shifted_columns<4>(2);
 }
 
 }  // namespace

@@ -1,0 +1,143 @@
+// The kernel of few rows, threads over the columns: every shape of its blocks, with as many parts
+// as the test says and not as the cost model does.
+#include "support.cuh"
+
+namespace warpath::map_reduce::test {
+namespace {
+
+struct Case {
+  int rows_of_block;
+  std::int64_t M;
+  std::int64_t N;
+  std::int64_t parts;
+};
+
+/// All shapes; rows and columns that fill blocks and batches, and that do not; one part and more.
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  const std::int64_t many = is_small() ? 2 * 1024 + 7 : 4 * 1024 + 7;
+  for (const int rows_of_block : {1, 4, 16}) {
+    for (const std::int64_t M : {1, 4, 17}) {
+      for (const std::int64_t N : {std::int64_t{1}, std::int64_t{30}, many}) {
+        for (const std::int64_t parts : {1, 3}) all.push_back({rows_of_block, M, N, parts});
+      }
+    }
+  }
+  return all;
+}
+
+/// The result of the kernel.
+template <class Formula, class Reduction, class X, class Y>
+std::vector<typename Reduction::Result> reduced_by_columns(const Formula& formula,
+                                                           const Reduction& reduction, const X& x,
+                                                           const Y& y, const Case& of) {
+  const Stream stream;
+  Workspace workspace;
+  const Guarded<typename Reduction::Result> out(x.count);
+  const Problem<Formula, Reduction, decltype(x.arrays), decltype(y.arrays)> problem{
+      formula, reduction, x.arrays, y.arrays, x.count, y.count, out.span().data};
+  Plan plan{Scheme::tuned_2d, true, of.rows_of_block};
+  plan.span = divide_up(divide_up(of.N, of.parts), 1024) * 1024;
+  plan.parts = divide_up(of.N, plan.span);
+  CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+  run_columns(problem, plan, workspace, stream);
+  return out.get();
+}
+
+template <int D>
+struct Points {
+  explicit Points(const Case& of, bool on_grid = false)
+      : x(on_grid ? grid_points(of.M * D, 1) : uniform<float>(of.M * D, 1)),
+        y(on_grid ? grid_points(of.N * D, 2) : uniform<float>(of.N * D, 2)),
+        b(uniform<float>(of.N, 3, 0.5)),
+        device_x(on_device(x)),
+        device_y(on_device(y)),
+        device_b(on_device(b)) {}
+  [[nodiscard]] auto rows() const { return over_i(vectors<D>(device_x.span())); }
+  [[nodiscard]] auto columns() const { return over_j(vectors<D>(device_y.span())); }
+  [[nodiscard]] double square(std::int64_t i, std::int64_t j) const {
+    return oracle::squared_distance(&x[static_cast<std::size_t>(i * D)],
+                                    &y[static_cast<std::size_t>(j * D)], D);
+  }
+
+  std::vector<float> x;
+  std::vector<float> y;
+  std::vector<float> b;
+  DeviceBuffer<float> device_x;
+  DeviceBuffer<float> device_y;
+  DeviceBuffer<float> device_b;
+};
+
+/// act(case) for each, with a trace.
+template <class Act>
+void for_each_case(Act act) {
+  for (const Case& of : cases()) {
+    SCOPED_TRACE("rows of a block " + std::to_string(of.rows_of_block) + ", M " +
+                 std::to_string(of.M) + ", N " + std::to_string(of.N) + ", parts " +
+                 std::to_string(of.parts));
+    act(of);
+  }
+}
+
+TEST(ColumnsKernel, SumsInGroups) {
+  for_each_case([](const Case& of) {
+    const Points<3> points(of);
+    const auto expected = over_rows(rows_of(of.M, of.N,
+                                            [&](std::int64_t i, std::int64_t j) {
+                                              return std::exp(-points.square(i, j)) *
+                                                     points.b[static_cast<std::size_t>(j)];
+                                            }),
+                                    oracle::sum);
+    const auto columns =
+        over_j(vectors<3>(points.device_y.span()), vectors<1>(points.device_b.span()));
+    EXPECT_LE(oracle::relative_error(reduced_by_columns(Gaussian<float, 3>(), Sum<float>(),
+                                                        points.rows(), columns, of),
+                                     expected),
+              2e-6);
+    EXPECT_LE(oracle::relative_error(
+                  reduced_by_columns(Gaussian<float, 3>(), Sum<float, Accuracy::kahan>(),
+                                     points.rows(), columns, of),
+                  expected),
+              2e-6);
+  });
+}
+
+// Groups of neighbouring columns, and of equal distances the lowest column.
+TEST(ColumnsKernel, ArgMin) {
+  for_each_case([](const Case& of) {
+    const Points<3> points(of, true);
+    std::vector<std::int64_t> expected;
+    for (std::int64_t i = 0; i < of.M; ++i) {
+      std::int64_t least = 0;
+      for (std::int64_t j = 1; j < of.N; ++j) {
+        if (points.square(i, j) < points.square(i, least)) least = j;
+      }
+      expected.push_back(least);
+    }
+    EXPECT_EQ(reduced_by_columns(SquaredDistance<float, 3>(), ArgMin<float>(), points.rows(),
+                                 points.columns(), of),
+              expected);
+  });
+}
+
+// Long states, for which there are no four rows a thread: one row a block.
+TEST(ColumnsKernel, KMin) {
+  for_each_case([](const Case& of) {
+    if (of.rows_of_block > 1) return;
+    const Points<3> points(of, true);
+    const auto found = numbers_of<float>(reduced_by_columns(
+        SquaredDistance<float, 3>(), KMin<float, 10>(), points.rows(), points.columns(), of));
+    const auto rows =
+        rows_of(of.M, of.N, [&](std::int64_t i, std::int64_t j) { return points.square(i, j); });
+    std::vector<float> expected;
+    for (std::vector<double> row : rows) {
+      row.resize(std::max<std::size_t>(row.size(), 10), std::numeric_limits<double>::infinity());
+      std::partial_sort(row.begin(), row.begin() + 10, row.end());
+      expected.insert(expected.end(), row.begin(), row.begin() + 10);
+    }
+    EXPECT_EQ(found, expected);
+  });
+}
+
+}  // namespace
+}  // namespace warpath::map_reduce::test
