@@ -1,6 +1,6 @@
 // The Hopper fence: the only inline PTX of the house. Each function has an emulated twin of the
 // same contract, so that a path that uses it is tested without a GPU. On a device older than sm_90
-// they trap: the host chooses another path there.
+// they trap, but for what says otherwise: the host chooses another path there.
 //
 // (Of the functions at the end, exp2_approx() and root_approx() run everywhere, and the tensor
 // cores' from sm_80 on.)
@@ -109,9 +109,9 @@ __device__ __forceinline__ void let_next_kernel_start() {
 }
 
 /// In a kernel that was launched to start early: waits until the kernel before has ended; what it
-/// and all before it have written is visible then.
+/// and all before it have written is visible then. On an older device no kernel starts early.
 __device__ __forceinline__ void wait_for_kernel_before() {
-#ifndef SIMT_EMULATION
+#if !defined(SIMT_EMULATION) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   WARPATH_PTX("griddepcontrol.wait;" ::: "memory");
 #endif
 }

@@ -19,9 +19,18 @@ struct LaunchShape {
   std::size_t shared_bytes = 0;
   cudaStream_t stream = nullptr;
   /// On Hopper: the kernel may start once every block of the kernel before it in the stream has
-  /// called hopper::let_next_kernel_start(), and calls hopper::wait_for_kernel_before() itself.
+  /// ended or called hopper::let_next_kernel_start(), and calls hopper::wait_for_kernel_before()
+  /// itself. Elsewhere it starts as any other.
   bool starts_early = false;
 };
+
+/// Whether the code of `kernel` that this device runs has been compiled for Hopper, or later.
+template <class... Declared>
+bool is_compiled_for_hopper(void (*kernel)(Declared...)) {
+  cudaFuncAttributes attributes{};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  return attributes.ptxVersion >= 90;
+}
 
 /// Launches `kernel`; the arguments are converted to the kernel's own parameter types. Throws
 /// CudaError.
@@ -40,7 +49,7 @@ void launch(const LaunchShape& shape, void (*kernel)(Declared...), Given&&... ar
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   config.attrs = &early;
-  config.numAttrs = shape.starts_early ? 1 : 0;
+  config.numAttrs = shape.starts_early && is_compiled_for_hopper(kernel) ? 1 : 0;
   CUDA_CHECK(cudaLaunchKernelEx(&config, kernel,
                                 static_cast<Declared>(std::forward<Given>(arguments))...));
 }

@@ -84,6 +84,7 @@ inline Cut best_cut(const KernelCost& cost, std::int64_t rows, std::int64_t colu
     const Cut cut = cut_of(cost, rows, columns, parts, processors);
     const double allowance = each <= cost.resident_blocks ? 1.02 : 1;
     if (cut.expected_ns < best.expected_ns * allowance) best = cut;
+    if (cut.span == cost.tile) break;  // there are no more parts than that
   }
   return best;
 }

@@ -52,7 +52,7 @@ constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem
 template <class Problem, int Rows>
 using ColumnsShapeOf = ColumnsShape<(Rows < 4 ? 1 : 4), (Rows < 16 ? 1 : 4),
                                     !has_short_rows<Problem> ? 1
-                                    : Rows == 1              ? 6
+                                    : Rows == 1              ? 5
                                                              : 4>;
 template <class Problem, int Rows>
 using RowsShapeOf =
@@ -96,10 +96,9 @@ KernelCost columns_cost(int rows) {
   constexpr double pair = relative_pair_cost<Problem>();
   // Long columns are not loaded in whole vectors.
   constexpr double load = column_bytes > 32 ? column_bytes * 0.03 : 0.02;
-  if (rows == 1) return {1, 1024, 0.0775 * pair, load, 2.45, 6, 1410, 575, 246, 256, column_bytes};
-  if (rows == 4)
-    return {4, 1024, 0.0493 * pair, load, 1.22, 4, 1240, 1310, 1280, 256, column_bytes};
-  return {16, 256, 0.0468 * pair, load, 1.29, 4, 1100, 1680, 1655, 256, column_bytes};
+  if (rows == 1) return {1, 1024, 0.0775 * pair, load, 2.45, 5, 1410, 575, 246, 256, column_bytes};
+  if (rows == 4) return {4, 1024, 0.056 * pair, load, 1.22, 4, 1000, 1310, 1280, 256, column_bytes};
+  return {16, 256, 0.0468 * pair, load, 1.29, 4, 1100, 1500, 1655, 256, column_bytes};
 }
 
 template <class Problem>
@@ -146,7 +145,7 @@ KernelCost tensor_cost() {
     return {Shape::block_rows, tensor_tile<D>, pair, column, 1.3,         Shape::blocks,
             50000 * states,    1230,           1320, 16,     column_bytes};
   } else {
-    constexpr double more = (products - 1) * 0.013;
+    constexpr double more = (products - 1) * (coordinates <= 8 ? 0.013 : 0.0075);
     if constexpr (Shape::block_rows > 256) {
       return {Shape::block_rows, tensor_tile<D>, 0.0318 + more, column, 1.14,
               Shape::blocks,     1770,           2150,          720,    16,
@@ -221,10 +220,8 @@ inline int device_processors() {
   return processors;
 }
 
-/// The plan of a call with these options. Throws std::invalid_argument for a scheme that this
-/// formula, reduction or device has not.
 template <class Problem>
-Plan plan_for(std::int64_t rows, std::int64_t columns, const Options& options) {
+Plan make_plan(std::int64_t rows, std::int64_t columns, const Options& options) {
   require_in_range("splits", options.splits, 0, 65535);
   if (options.scheme == Scheme::tensor) {
     if constexpr (!has_tensor<Problem>) {
@@ -247,6 +244,28 @@ Plan plan_for(std::int64_t rows, std::int64_t columns, const Options& options) {
   return plan_of<Problem>(rows, columns, options, device_has_tensor_cores(), device_processors());
 }
 
+/// The plan of a call with these options. Throws std::invalid_argument for a scheme that this
+/// formula, reduction or device has not. A thread keeps its last one: to make it takes longer than
+/// the shortest kernels, and the same call often comes again.
+template <class Problem>
+Plan plan_for(std::int64_t rows, std::int64_t columns, const Options& options) {
+  struct Last {
+    int device = -1;
+    std::int64_t rows;
+    std::int64_t columns;
+    Options options;
+    Plan plan;
+  };
+  thread_local Last last;
+  int device = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  if (last.device != device || last.rows != rows || last.columns != columns ||
+      last.options != options) {
+    last = {device, rows, columns, options, make_plan<Problem>(rows, columns, options)};
+  }
+  return last.plan;
+}
+
 /// Launches a tuned kernel over its row blocks and parts, with room for a Partial of each row and
 /// part.
 template <class Partial, class Problem, class Kernel>
@@ -262,8 +281,8 @@ void launch_parts(const Problem& problem, const Plan& plan, std::int64_t block_r
     partials = taken;
     tickets = workspace.tickets(stream, split.tickets());
   }
-  launch({grid_of(row_blocks * plan.parts), threads, shared_bytes, stream}, kernel, problem, split,
-         partials, tickets);
+  launch({grid_of(row_blocks * plan.parts), threads, shared_bytes, stream, /*starts_early=*/true},
+         kernel, problem, split, partials, tickets);
 }
 
 template <class Problem>

@@ -450,6 +450,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   constexpr int D = Form::dimension;
   constexpr int E = Form::signal;
   using Storage = TensorStorage<Shape, D, E, ColumnOf<Problem>>;
+  hopper::wait_for_kernel_before();  // launch_parts() lets this one start early
   auto& shared = dynamic_shared<Storage>();
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const std::int64_t part = blockIdx.x / split.row_blocks;

@@ -129,6 +129,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   constexpr int D = Storage::dimension;
   constexpr int lane_rows = 2 * Shape::row_tiles;
   auto& shared = dynamic_shared<Storage>();
+  hopper::wait_for_kernel_before();  // launch_parts() lets this one start early
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const std::int64_t part = blockIdx.x / split.row_blocks;
   const std::int64_t first_row = row_block * Shape::block_rows;

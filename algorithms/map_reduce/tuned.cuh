@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "core/vector.cuh"
 #include "map_reduce/problem.cuh"
@@ -31,6 +32,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
                 unsigned* tickets) {
   constexpr int R = Shape::rows_per_thread;
   constexpr int tile_columns = columns_of_tile(sizeof(Staged<ColumnOf<Problem>>));
+  hopper::wait_for_kernel_before();  // launch_parts() lets this one start early
   auto* tile = &dynamic_shared<Staged<ColumnOf<Problem>>>();  // tile_columns
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const std::int64_t part = blockIdx.x / split.row_blocks;
@@ -190,6 +192,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   constexpr int group_threads = Shape::threads / Shape::groups;
   constexpr int group_warps = group_threads / warp_threads;
   auto* of_warp = &dynamic_shared<Share>();  // [block_rows][group_warps]
+  hopper::wait_for_kernel_before();          // launch_parts() lets this one start early
   const auto& reduction = problem.reduction;
   const std::int64_t part = blockIdx.x / split.row_blocks;
   const std::int64_t first_row = blockIdx.x % split.row_blocks * Shape::block_rows;

@@ -26,6 +26,8 @@ struct Options {
   int block_threads = 192;  ///< K of gpu_1d and gpu_2d: a multiple of 32
   int rows_per_thread = 0;  ///< of tuned_1d and tuned_2d: 1, 4 or 8; 0: the model's choice
   int splits = 0;           ///< of tuned_2d and tensor: parts of the columns; 0: the model's choice
+
+  friend bool operator==(const Options&, const Options&) = default;
 };
 
 }  // namespace warpath::map_reduce
