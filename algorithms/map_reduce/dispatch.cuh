@@ -96,7 +96,9 @@ KernelCost columns_cost(int rows) {
   constexpr double pair = relative_pair_cost<Problem>();
   // Long columns are not loaded in whole vectors.
   constexpr double load = column_bytes > 32 ? column_bytes * 0.03 : 0.02;
-  if (rows == 1) return {1, 1024, 0.0775 * pair, load, 2.45, 5, 1410, 575, 246, 256, column_bytes};
+  if (rows == 1) {
+    return {1, 1024, 0.0775 * pair, 2.5 * load, 2.45, 5, 1410, 575, 246, 256, column_bytes};
+  }
   if (rows == 4) return {4, 1024, 0.056 * pair, load, 1.22, 4, 1000, 1310, 1280, 256, column_bytes};
   return {16, 256, 0.0468 * pair, load, 1.29, 4, 1100, 1500, 1655, 256, column_bytes};
 }

@@ -388,6 +388,39 @@ TEST(Exp2Approx, EndsInZeroAndInfinity) {
               testing::Each(infinity));
 }
 
+// ---------------------------------------------------------------- square roots
+
+__global__ void root_kernel(const float* x, float* roots, int count) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < count) roots[i] = hopper::root_approx(x[i]);
+}
+std::vector<float> roots_of(const std::vector<float>& x) {
+  const DeviceBuffer<float> in = on_device(x);
+  const DeviceBuffer<float> out(in.count());
+  const int count = static_cast<int>(in.count());
+  launch({static_cast<unsigned>(count + 127) / 128, 128}, root_kernel, in.data(), out.data(),
+         count);
+  return on_host(out);
+}
+
+TEST(RootApprox, IsAccurateFromTheLeastNumberToTheGreatest) {
+  std::vector<float> x = {0x1p-126f, 1, 2, 3, std::numeric_limits<float>::max()};
+  std::mt19937 random(1);
+  std::uniform_real_distribution<float> exponents(-126, 127);
+  for (int i = 0; i < (is_small() ? 2000 : 100'000); ++i) x.push_back(std::exp2(exponents(random)));
+  const std::vector<float> roots = roots_of(x);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double expected = std::sqrt(static_cast<double>(x[i]));
+    ASSERT_NEAR(roots[i], expected, 0x1p-22 * expected) << "of " << x[i];
+  }
+}
+
+TEST(RootApprox, OfNothingOfInfinityAndOfLessThanNothing) {
+  EXPECT_THAT(roots_of({0, 0x1p-149f, std::nextafter(0x1p-126f, 0.0f)}), testing::Each(0.0f));
+  EXPECT_THAT(roots_of({infinity}), testing::Each(infinity));
+  EXPECT_THAT(roots_of({-1, -infinity}), testing::Each(testing::IsNan()));
+}
+
 // ---------------------------------------------------------------- halves
 
 class TensorCores : public testing::Test {

@@ -205,5 +205,25 @@ TEST(ThePlan, SaysWhatIsDone) {
   EXPECT_EQ(two.parts, 3);
 }
 
+// A thread keeps its last plan: another call must not get it.
+TEST(ThePlan, IsThatOfItsCall) {
+  Memory memory;
+  const auto plan_of = [&](std::int64_t M, std::int64_t N, const Options& options) {
+    return plan(Gaussian3(), Sum<float>(), over_i(Array<float, 3>{memory.x.data(), M}),
+                over_j(Array<float, 3>{memory.y.data(), N}, Array<float, 1>{memory.b.data(), N}),
+                options);
+  };
+  const Options one_row{Scheme::tuned_2d, 192, 1, 3};
+  EXPECT_EQ(plan_of(1000, 768, one_row).span, 256);
+  EXPECT_EQ(plan_of(1000, 1536, one_row).span, 512);
+  EXPECT_GT(plan_of(1'000'000, 1536, one_row).expected_ns,
+            2 * plan_of(1000, 1536, one_row).expected_ns);
+  EXPECT_EQ(plan_of(1000, 1536, {Scheme::tuned_2d, 192, 1, 2}).parts, 2);
+  EXPECT_EQ(plan_of(1000, 1536, {Scheme::tuned_2d, 192, 4, 2}).rows, 4);
+  EXPECT_EQ(plan_of(1000, 1536, {Scheme::tuned_1d, 192, 4, 2}).parts, 1);
+  EXPECT_EQ(plan_of(1000, 1536, {Scheme::gpu_2d, 192}).parts, 8);
+  EXPECT_EQ(plan_of(1000, 1536, {Scheme::gpu_2d, 64}).parts, 24);
+}
+
 }  // namespace
 }  // namespace warpath::map_reduce::test
