@@ -35,16 +35,14 @@ elseif(NOT WARPATH_BACKEND STREQUAL "emulated")
   message(FATAL_ERROR "WARPATH_BACKEND is '${WARPATH_BACKEND}': expected emulated or cuda")
 endif()
 
-# Warnings are errors on every compiler, for all targets of this project and nobody else's.
-add_library(warpath_warnings INTERFACE)
-target_compile_options(
-  warpath_warnings
-  INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Werror>
-            $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror;--extended-lambda;-lineinfo>)
+# Warnings are errors on every compiler, for all targets of this project and nobody else's: options of the directory, which
+# do not travel with a target to those that link it.
+add_compile_options(
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Werror>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror;--extended-lambda;-lineinfo>")
 if(NOT WARPATH_SANITIZE)
-  target_link_options(warpath_warnings INTERFACE $<$<CONFIG:Release>:-s>)
+  add_link_options($<$<CONFIG:Release>:-s>)
 endif()
-link_libraries(warpath_warnings)
 
 # Code that a sanitizer watches: kernels, harness and tests. The SIMT executor itself is never instrumented.
 add_library(warpath_instrumented INTERFACE)

@@ -241,9 +241,9 @@ class Pairs : public harness::Problem {
     const Options options = options_of(point);
     const auto x = device_.rows();
     const auto y = Case::columns(device_);
+    const map_reduce::Plan plan = plan_or_refuse(x, y, options);
     require_room(point, map_reduce::extra_bytes(Formula(), Reduction(), x, y, options));
     is_on_host_ = false;
-    const map_reduce::Plan plan = map_reduce::plan(Formula(), Reduction(), x, y, options);
     if (plan.expected_ns > 0) counters_["expected_ms"] = plan.expected_ns / 1e6;
     if (options.scheme == Scheme::automatic) {
       choices_["scheme"] = schemes[static_cast<int>(plan.scheme)];
@@ -291,12 +291,24 @@ class Pairs : public harness::Problem {
     const std::int64_t bytes = (m + n) * D * static_cast<std::int64_t>(sizeof(T)) +
                                n * static_cast<std::int64_t>(sizeof(T)) +
                                m * static_cast<std::int64_t>(sizeof(Result));
+    // The ceiling of exponentials is none for formulas that have none.
+    if (std::is_same_v<Formula, map_reduce::SquaredDistance<T, D>>) return {m * n, bytes};
     return {m * n, bytes, static_cast<double>(m) * static_cast<double>(n), "ex2"};
   }
   [[nodiscard]] std::map<std::string, double> counters() const override { return counters_; }
   [[nodiscard]] std::map<std::string, std::string> choices() const override { return choices_; }
 
  private:
+  /// A scheme that the formula has not, or a K that the device has not, is no failure.
+  template <class X, class Y>
+  static map_reduce::Plan plan_or_refuse(const X& x, const Y& y, const Options& options) {
+    try {
+      return map_reduce::plan(Formula(), Reduction(), x, y, options);
+    } catch (const std::invalid_argument& error) {
+      throw harness::NotHere(error.what());
+    }
+  }
+
   void check_reference() const {
     const std::int64_t m = out_.count();
     const auto n = static_cast<std::int64_t>(exact_.b.size());

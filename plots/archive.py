@@ -67,6 +67,7 @@ class Row:
     bytes_min: float | None
     gb_per_s: float | None
     percent_of_peak: float | None
+    peak: str | None
     stop: str | None
     skipped: str | None
     error: str | None
@@ -318,6 +319,7 @@ def _read_row(reader: _Reader, backend: str) -> Row:
         bytes_min=reader.number("bytes_min", None),
         gb_per_s=reader.number("gb_per_s", None),
         percent_of_peak=reader.number("percent_of_peak", None),
+        peak=reader.get("peak", str, None),
         stop=reader.get("stop", str, None),
         skipped=reader.get("skipped", str, None),
         error=reader.get("error", str, None),

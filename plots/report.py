@@ -12,6 +12,7 @@ Knows no technique by name: the figures come from plots/<slug>.py, the rest from
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -164,7 +165,9 @@ def constant(rows: list[Row]) -> dict[str, Any]:
 def timing_table(archive: Archive, rows: list[Row]) -> list:
     """All timed points, folded away where they are many; those at the largest n in the open."""
     names = [name for name in varying(rows) if name != "variant"]
-    columns = [*names, "variant", "median ms", "p10", "p90", "GB/s", "% of peak"]
+    peaks = sorted({row.peak for row in rows if row.peak} - {"copy"})
+    share = f"% of peak ({', '.join(peaks)})" if peaks else "% of peak"
+    columns = [*names, "variant", "median ms", "p10", "p90", "GB/s", share]
     gains = {id(row): archive.speedup_over_peer(row) for row in rows}
     peers = sorted({row.variant for row in rows if row.role == "peer"})
     if peers:
@@ -232,7 +235,7 @@ def correctness_table(archive: Archive) -> Table:
 
 
 def origin(archive: Archive) -> list:
-    """The exact command, commit, device and date."""
+    """The command (but for the folder that it wrote to), commit, device and date."""
     facts = archive.provenance
     text = f"Commit `{facts.commit}`"
     text += " with uncommitted changes" if facts.dirty else ""
@@ -242,7 +245,7 @@ def origin(archive: Archive) -> list:
         text += (
             " **Incomplete**: the run was interrupted; the same command with `--resume` ends it."
         )
-    return [Paragraph(text), Code(archive.command)]
+    return [Paragraph(text), Code(re.sub(r" --out[ =]\S+", "", archive.command))]
 
 
 def gpu_part(archive: Archive, folder: Path) -> list:

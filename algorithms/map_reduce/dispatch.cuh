@@ -222,24 +222,39 @@ inline int device_processors() {
   return processors;
 }
 
+/// Throws std::invalid_argument for a scheme that this formula, reduction or device has not, and
+/// for numbers out of their range.
+template <class Problem>
+void require_options(const Options& options) {
+  require_in_range("scheme, as a number,", static_cast<int>(options.scheme), 0,
+                   static_cast<int>(Scheme::automatic));
+  require_in_range("splits", options.splits, 0, 65535);
+  constexpr std::size_t column_bytes = sizeof(Staged<ColumnOf<Problem>>);
+  if (options.scheme == Scheme::gpu_1d) {
+    require_block(gpu_1d_kernel<Problem>, options.block_threads, column_bytes);
+  }
+  if (options.scheme == Scheme::gpu_2d) {
+    require_block(gpu_2d_kernel<Problem>, options.block_threads, column_bytes);
+  }
+  if (options.scheme != Scheme::tensor) return;
+  if constexpr (!has_tensor<Problem>) {
+    throw std::invalid_argument(
+        "scheme tensor has no such formula and reduction: expected float, and Gaussian with Sum "
+        "by blocks, LogGaussian with LogSumExp, or SquaredDistance with Min, ArgMin, KMin or "
+        "ArgKMin");
+  }
+  if (!device_has_tensor_cores()) {
+    throw std::invalid_argument("scheme tensor needs compute capability 8.0 or more");
+  }
+}
+
 template <class Problem>
 Plan make_plan(std::int64_t rows, std::int64_t columns, const Options& options) {
-  require_in_range("splits", options.splits, 0, 65535);
-  if (options.scheme == Scheme::tensor) {
-    if constexpr (!has_tensor<Problem>) {
-      throw std::invalid_argument(
-          "scheme tensor has no such formula and reduction: expected float, and Gaussian with Sum "
-          "by blocks, LogGaussian with LogSumExp, or SquaredDistance with Min, ArgMin, KMin or "
-          "ArgKMin");
-    }
-    if (!device_has_tensor_cores()) {
-      throw std::invalid_argument("scheme tensor needs compute capability 8.0 or more");
-    }
-  }
+  require_options<Problem>(options);
   if (options.scheme == Scheme::naive || options.scheme == Scheme::gpu_1d) return {options.scheme};
   if (options.scheme == Scheme::gpu_2d) {
     Plan plan{Scheme::gpu_2d};
-    plan.parts = divide_up(columns, std::max(1, options.block_threads));
+    plan.parts = divide_up(columns, options.block_threads);
     plan.span = options.block_threads;
     return plan;
   }
@@ -357,6 +372,7 @@ void run_tensor(const Problem& problem, const Plan& plan, Workspace& workspace,
 template <class Problem>
 void run(const Problem& problem, const Options& options, Workspace& workspace,
          cudaStream_t stream) {
+  if (problem.rows == 0 || problem.columns == 0) require_options<Problem>(options);
   if (problem.rows == 0) return;
   if (problem.columns == 0) {
     launch({grid_of(divide_up(problem.rows, 128)), 128, 0, stream}, fill_neutral_kernel<Problem>,

@@ -150,20 +150,20 @@ inline unsigned grid_of(std::int64_t blocks) {
   return static_cast<unsigned>(blocks);
 }
 
+/// K: as require_block() has it.
 template <class Problem>
 void run_gpu_1d(const Problem& problem, int K, cudaStream_t stream) {
   constexpr std::size_t column_bytes = sizeof(Staged<ColumnOf<Problem>>);
-  require_block(gpu_1d_kernel<Problem>, K, column_bytes);
   launch({grid_of(divide_up(problem.rows, K)), static_cast<unsigned>(K),
           static_cast<std::size_t>(K) * column_bytes, stream},
          gpu_1d_kernel<Problem>, problem);
 }
 
+/// K: as require_block() has it.
 template <class Problem>
 void run_gpu_2d(const Problem& problem, int K, Workspace& workspace, cudaStream_t stream) {
   using State = typename Problem::State;
   constexpr std::size_t column_bytes = sizeof(Staged<ColumnOf<Problem>>);
-  require_block(gpu_2d_kernel<Problem>, K, column_bytes);
   const std::int64_t row_tiles = divide_up(problem.rows, K);
   const std::int64_t parts = divide_up(problem.columns, K);
   const std::int64_t needed = problem.rows * parts * static_cast<std::int64_t>(sizeof(State));

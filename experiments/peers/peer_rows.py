@@ -306,11 +306,11 @@ def speed(time_ms: Json, problem: Problem, bytes_min: float | None) -> Json:
 
 
 def version_of(package: str) -> str | None:
-    """The installed version of a package, or None."""
+    """The version of a package, installed or only imported, or None."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return None
+        return getattr(sys.modules.get(package), "__version__", None)
 
 
 def merge(archive: Json, variants: Iterable[str], rows: list[Json], packages: Json) -> Json:

@@ -86,6 +86,25 @@ TEST(BadInput, SchemesAndShapesThatAreNotToBeHad) {
 }
 
 // A million squared is more than any device has. Nothing is read before that is known.
+TEST(BadInput, IsFoundWithoutRowsAndColumns) {
+  Memory memory;
+  const auto message = [&](std::int64_t M, std::int64_t N, const Options& options) {
+    return message_of<std::invalid_argument>([&] {
+      reduce(Gaussian3(), Sum<float, Accuracy::kahan>(),
+             over_i(Array<float, 3>{memory.x.data(), M}),
+             over_j(Array<float, 3>{memory.y.data(), N}, Array<float, 1>{memory.b.data(), N}),
+             DeviceSpan<float>{memory.out.data(), M}, memory.workspace, nullptr, options);
+    });
+  };
+  for (const auto& [M, N] : std::vector<std::pair<int, int>>{{0, 5}, {5, 0}, {0, 0}, {5, 5}}) {
+    EXPECT_THAT(message(M, N, {Scheme::gpu_1d, 33}), HasSubstr("is 33"));
+    EXPECT_THAT(message(M, N, {Scheme::gpu_2d, 0}), HasSubstr("is 0"));
+    EXPECT_THAT(message(M, N, {Scheme::tensor}), HasSubstr("scheme tensor"));
+    EXPECT_THAT(message(M, N, {Scheme::tuned_2d, 192, 0, -1}), HasSubstr("splits is -1"));
+    EXPECT_THAT(message(M, N, {static_cast<Scheme>(77)}), HasSubstr("scheme, as a number, is 77"));
+  }
+}
+
 TEST(BadInput, ValuesThatDoNotFit) {
   Workspace workspace;
   constexpr std::int64_t n = 4'000'000;
