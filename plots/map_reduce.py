@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -26,6 +27,7 @@ LOOKS = {
     "naive": style.Look("naive, tensorized", style.NAIVE, ">", "-", 1.4, 3),
     "keops_1d": style.Look("KeOps GPU_1D", style.PEER, "s", "-", 1.4, 3),
     "keops_2d": style.Look("KeOps GPU_2D", style.PEER, "<", "--", 1.4, 3),
+    "keops": style.Look("KeOps, the faster scheme", style.PEER, "s", "-", 1.4, 3),
     "triton": style.Look("Triton", style.OTHER_PEER, "d", "-", 1.4, 3),
     "cpu": style.Look("cpu", style.CPU),
     "cpu_openmp": style.Look("cpu_openmp", style.OTHER_CPU),
@@ -298,9 +300,10 @@ def schemes(archive: Archive) -> Figure:
     _mark_crossover(axes, crossover(rows))
     _size_axis(axes, "m, rows")
     _ms_axis(axes.yaxis)
-    title = _titled(rows, f"Schemes over m, n = {_si(rows[0].params['n'])}")
     if _never_crosses(rows):
-        title += "; gpu_2d is the faster one of the source's two at every m"
+        note = "gpu_2d is faster than gpu_1d\nat every m"
+        axes.text(0.98, 0.03, note, transform=axes.transAxes, fontsize=7.5, ha="right")
+    title = _titled(rows, f"Schemes over m, n = {_si(rows[0].params['n'])}")
     style.finish(figure, archive, rows, title)
     return figure
 
@@ -548,12 +551,25 @@ def _case_bars(axes: Axes, y: float, rows: list[Row], variants: list[str]) -> No
         _bar_across(axes, y + (place - (len(present) - 1) / 2) * height, height, row)
 
 
+def _with_the_faster_keops(rows: list[Row]) -> list[Row]:
+    """The rows, with the faster of KeOps's two schemes at each problem as "keops"."""
+    fastest: dict[tuple, Row] = {}
+    for row in rows:
+        before = fastest.get(_problem(row))
+        is_keops = row.variant.startswith("keops")
+        if is_keops and (before is None or row.timing.median < before.timing.median):
+            fastest[_problem(row)] = row
+    others = [row for row in rows if not row.variant.startswith("keops")]
+    return others + [replace(row, variant="keops") for row in fastest.values()]
+
+
 def cases(archive: Archive) -> Figure:
-    """Time by formula, reduction, dimension and number; of KeOps's two, where it has both."""
-    every = ("auto", "gpu_1d", "keops_1d", "keops_2d", "triton")
-    rows = _timed(archive, every)
-    variants = [variant for variant in every if archives.where(rows, variant=variant)]
+    """Time by formula, reduction, dimension and number; of KeOps's two, the faster one."""
+    rows = _timed(archive, ("auto", "gpu_1d", "keops_1d", "keops_2d", "triton"))
     problems = list(dict.fromkeys(_problem(row) for row in rows))
+    rows = _with_the_faster_keops(rows)
+    every = ("auto", "gpu_1d", "keops", "triton")
+    variants = [variant for variant in every if archives.where(rows, variant=variant)]
     height = 1.5 + len(problems) * (0.12 + 0.13 * len(variants))
     figure, (axes,) = style.new_figure(1, width=7.6, height=height)
     axes.set_xscale("log")
@@ -608,7 +624,9 @@ def accuracy(archive: Archive) -> Figure:
         style.line(axes, [row.params["n"] for row in line], errors, errors, errors, look)
     axes.set_yscale("log")
     style.ceiling(axes, TESTS_ALLOW, "2e-6, what the tests allow, but for plain sums")
-    _size_axis(axes, "n, columns")
+    m_of = {row.params["n"]: row.params["m"] for row in rows}
+    of_rows = ", ".join(_si(m_of[n]) for n in sorted(m_of))
+    _size_axis(axes, f"n, columns (of {of_rows} rows)")
     _log_axis(axes.yaxis, "{:.0e}".format)
     axes.set_ylabel("relative error against float64")
     style.finish(figure, archive, rows, _titled(rows, "Accuracy"))
