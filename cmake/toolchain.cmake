@@ -39,7 +39,7 @@ endif()
 # do not travel with a target to those that link it.
 add_compile_options(
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Werror>"
-  "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror;--extended-lambda;-lineinfo>")
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror;-lineinfo>")
 if(NOT WARPATH_SANITIZE)
   add_link_options($<$<CONFIG:Release>:-s>)
 endif()

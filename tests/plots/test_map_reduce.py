@@ -232,9 +232,11 @@ def crossing(times_2d, times_1d):
 def test_the_crossover(draw, times_2d, times_1d, expected):
     drawn = draw("schemes", crossing(times_2d, times_1d))
     marks = [line for line in drawn.axes[0].get_lines() if len(set(line.get_xdata())) == 1]
+    always = all(two < one for two, one in zip(times_2d, times_1d, strict=True))
+    assert any("at every m" in text for text in texts_of(drawn)) == always
     if expected is None:
         assert marks == []
-        assert not any("faster" in text for text in texts_of(drawn))
+        assert not any("gpu_2d faster" in text for text in texts_of(drawn))
     else:
         assert [line.get_xdata()[0] for line in marks] == [pytest.approx(expected)]
         assert sum("gpu_2d faster" in text for text in texts_of(drawn)) == 1
@@ -313,6 +315,22 @@ def test_claims_without_a_host_time_are_drawn(draw):
     assert "source: 10,000x" in texts_of(draw("claims", rows))
     with pytest.raises(archives.NothingToDraw, match="tensorized code"):
         draw("claims", [made for made in rows if made["variant"] == "auto"])
+
+
+def test_cases_show_the_faster_keops(draw):
+    rows = [
+        synthetic.timed(row(name, m=m, n=m), median)
+        for m, times in {
+            1000: {"auto": 1.0, "keops_1d": 7.0, "keops_2d": 5.0},
+            2000: {"auto": 1.0, "keops_1d": 6.0, "keops_2d": 8.0},
+            3000: {"auto": 1.0, "keops_1d": 9.0},
+        }.items()
+        for name, median in times.items()
+    ]
+    drawn = draw("cases", rows)
+    shown = texts_of(drawn)
+    assert "KeOps, the faster scheme" in shown
+    assert [text in shown for text in "56789"] == [True, True, False, False, True]
 
 
 def test_cases_have_short_names(draw):
