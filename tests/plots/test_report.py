@@ -62,6 +62,22 @@ def test_a_gpus_report_has_figures_verdicts_and_origin(gpu_report):
     assert "archived" not in page.split("</style>")[1]
 
 
+def test_a_command_names_no_folder_and_a_share_its_ceiling(tmp_path):
+    made = synthetic.throughput()
+    made["command"] += " --profile paper --out /elsewhere/runs --set n=4"
+    made["rows"] = [each | {"peak": "ex2"} for each in made["rows"]]
+    folder = tmp_path / "results" / "synthetic-gpu"
+    synthetic.write(folder, made)
+    _, markdown, _ = make(folder)
+    assert "throughput.json --profile paper --set n=4" in markdown
+    assert "elsewhere" not in markdown
+    assert "| % of peak (ex2) |" in markdown
+
+
+def test_the_share_of_a_copy_is_just_that(gpu_report):
+    assert "| % of peak |" in gpu_report[2]
+
+
 def test_every_linked_figure_exists(gpu_report):
     folder, _, markdown, _ = gpu_report
     links = re.findall(r"!\[[^]]*\]\(([^)]+)\)", markdown)
