@@ -118,11 +118,8 @@ struct SumOf {
   static constexpr int results = 1;
   using Formula = Formula_<T, D, 1>;
   using Reduction = map_reduce::Sum<T, accuracy>;
-  // In 128 dimensions |x - y|^2 is about 20, and its rounding alone, of which the value is the
-  // exponential, passes what is asked of fewer.
   static constexpr double most_error = sizeof(T) == 8                ? 1e-13
                                        : accuracy == Accuracy::plain ? 1e-3
-                                       : D > 64                      ? 1e-5
                                                                      : 2e-6;
   static auto columns(const DevicePoints<T, D>& points) { return points.columns_with_signal(); }
   static std::vector<double> answer(const DevicePoints<double, D>& points) {

@@ -117,8 +117,11 @@ constexpr bool has_tensor = is_tensor_sum<Problem> || is_tensor_least<Problem>;
 template <class Problem, class Act>
 void with_tensor_shape(int which, Act&& act) {
   constexpr bool is_wide = sizeof(RowOf<Problem>) > 32;
+  constexpr bool is_very_wide = sizeof(RowOf<Problem>) > 256;
   if constexpr (sizeof(typename Problem::State) > 16) {
     if (which == 0) return act.template operator()<TensorShape<1, 8, 1, 2>>();
+  } else if constexpr (is_very_wide) {
+    if (which == 0) return act.template operator()<TensorShape<2, 8, 1, 1>>();
   } else if constexpr (is_wide) {
     if (which == 0) return act.template operator()<TensorShape<4, 8, 1, 1>>();
     if (which == 1) return act.template operator()<TensorShape<2, 8, 1, 1>>();

@@ -59,12 +59,7 @@ struct Gaussian {
     return {y, b};
   }
   __device__ __forceinline__ ValueOf<T, E> operator()(const Row& u, const Column& v) const {
-    T square = 0;
-#pragma unroll
-    for (int k = 0; k < D; ++k) {
-      const T difference = fma(-scale, v.y[k], u[k]);
-      square = fma(difference, difference, square);
-    }
+    const T square = sum_of_squares<D, T>([&](int k) { return fma(-scale, v.y[k], u[k]); });
     return weighted(exp2_of(-square), v.b);
   }
 

@@ -174,26 +174,41 @@ struct WideTile {
         __byte_perm(split[0], split[1], 0x7632), __byte_perm(split[2], split[3], 0x7632)};
     store_vector(halves[t / 8][c / 4][t % 8 * 4 + c % 4], pairs);
   }
+  /// The tensor cores cut off what they add up, and do not round it: sums of more than 64 products
+  /// are added up outside of them.
   template <int RowTiles>
   __device__ __forceinline__ void multiply(const Rows (&rows)[RowTiles], int eight,
                                            float (&products)[RowTiles][4]) const {
+    constexpr bool is_long = Rows::chunks > 4;
 #pragma unroll
     for (int c = 0; c < Rows::chunks; ++c) {
       std::uint32_t both[4];
       load_vector(halves[eight][c][lane_index()], both);
       const std::uint32_t high[2] = {both[0], both[1]};
       const std::uint32_t low[2] = {both[2], both[3]};
+      float of_chunk[RowTiles][4];
+      float(&sums)[RowTiles][4] = is_long ? of_chunk : products;
       const auto multiply_add = [&](const auto& a, const auto& b, int m, bool is_first) {
-        const float sum[4] = {products[m][0], products[m][1], products[m][2], products[m][3]};
+        const float sum[4] = {sums[m][0], sums[m][1], sums[m][2], sums[m][3]};
         const float zero[4] = {0, 0, 0, 0};
-        hopper::multiply_16x16x8(a, b, is_first ? zero : sum, products[m]);
+        hopper::multiply_16x16x8(a, b, is_first ? zero : sum, sums[m]);
       };
+      const bool is_first = is_long || c == 0;
 #pragma unroll
-      for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], high, m, c == 0);
+      for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], high, m, is_first);
 #pragma unroll
       for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, m, false);
 #pragma unroll
       for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].low[c], high, m, false);
+      if constexpr (is_long) {
+#pragma unroll
+        for (int m = 0; m < RowTiles; ++m) {
+#pragma unroll
+          for (int q = 0; q < 4; ++q) {
+            products[m][q] = c == 0 ? of_chunk[m][q] : products[m][q] + of_chunk[m][q];
+          }
+        }
+      }
     }
   }
 };
@@ -249,16 +264,28 @@ __device__ __forceinline__ void load_chunk(const float* point, int c, const floa
 __device__ __forceinline__ float square_of_chunk(const float (&u)[4]) {
   return fmaf(u[3], u[3], fmaf(u[2], u[2], fmaf(u[1], u[1], u[0] * u[0])));
 }
+/// The sum of square_of(c) for all chunks of D coordinates, by fours (sum_of_squares()).
+template <int D, class SquareOf>
+__device__ __forceinline__ float sum_of_chunks(SquareOf square_of) {
+  float sum = 0;
+  for (int first = 0; first < chunks_of(D); first += 4) {
+    float part = 0;
+#pragma unroll
+    for (int c = first; c < first + 4; ++c) {
+      if (c < chunks_of(D)) part += square_of(c);
+    }
+    sum += part;
+  }
+  return sum;
+}
 /// |point - centre|^2, added up as the columns' are.
 template <int D>
 __device__ __forceinline__ float centred_square(const float* point, const float (&centre)[D]) {
-  float sum = 0;
-  for (int c = 0; c < chunks_of(D); ++c) {
+  return sum_of_chunks<D>([&](int c) {
     float u[4];
     load_chunk(point, c, centre, u);
-    sum += square_of_chunk(u);
-  }
-  return sum;
+    return square_of_chunk(u);
+  });
 }
 
 /// The columns of a tile on their way from global to shared memory, in the registers of `Threads`
@@ -295,9 +322,7 @@ struct Fetched {
     if constexpr (Tile::chunks > 1) {
       __syncthreads();  // the parts of the squares are there
       for (int t = threadIdx.x; t < Tile::tile; t += Threads) {
-        float sum = 0;
-        for (int c = 0; c < chunks_of(D); ++c) sum += tile.squares[c][t];
-        tile.squares[0][t] = sum;
+        tile.squares[0][t] = sum_of_chunks<D>([&](int c) { return tile.squares[c][t]; });
       }
     }
   }

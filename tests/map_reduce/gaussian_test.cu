@@ -80,6 +80,7 @@ TEST(GaussianSum, ManyDimensions) {
   expect_gaussian_sums<float, 17, 1>(70, is_small() ? 140 : 200, {0, 1, 3});
   expect_gaussian_sums<float, 64, 1>(70, is_small() ? 70 : 200, {0, 1, 3});
   expect_gaussian_sums<float, 128, 1>(40, is_small() ? 70 : 140, {0, 1, 8});
+  expect_gaussian_sums<float, 128, 1>(40, is_small() ? 70 : 140, {0, 1, 1});
 }
 
 TEST(GaussianSum, SignalsOfSeveralNumbers) {
