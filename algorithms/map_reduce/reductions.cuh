@@ -2,9 +2,9 @@
 // and
 //
 //   State neutral()                      what N = 0 gives
-//   void add(State&, value, j)           one more value, F(x_i, y_j); j is greater than those
-//   before void merge(State&, const State&)     the values of another part of the columns, behind
-//   or before Result result(const State&)          what is stored for row i
+//   void add(State&, value, j)           one more value, F(x_i, y_j), behind those before
+//   void merge(State&, const State&)     those of other columns, which may lie anywhere among these
+//   Result result(const State&)          what is stored for row i
 //
 // all const, on the device. Where values can be taken together cheaper than one by one, it also has
 // Group and group_columns, and the kernels call for each row and each such group of columns
