@@ -165,8 +165,8 @@ def constant(rows: list[Row]) -> dict[str, Any]:
 def timing_table(archive: Archive, rows: list[Row]) -> list:
     """All timed points, folded away where they are many; those at the largest n in the open."""
     names = [name for name in varying(rows) if name != "variant"]
-    peaks = sorted({row.peak for row in rows if row.peak} - {"copy"})
-    share = f"% of peak ({', '.join(peaks)})" if peaks else "% of peak"
+    peaks = sorted({row.peak for row in rows if row.peak})
+    share = "% of peak" if peaks in ([], ["copy"]) else f"% of peak ({', '.join(peaks)})"
     columns = [*names, "variant", "median ms", "p10", "p90", "GB/s", share]
     gains = {id(row): archive.speedup_over_peer(row) for row in rows}
     peers = sorted({row.variant for row in rows if row.role == "peer"})
