@@ -9,6 +9,7 @@
 #include <memory>
 #include <semaphore>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "options.hpp"
@@ -30,7 +31,7 @@ struct Member {
   std::binary_semaphore start{0};
   const Job* job = nullptr;  // null: end the thread
   char started = 0, ended = 0;
-  std::uint64_t seen_switches = 0;
+  std::uint64_t seen_moves = 0;  // switches and yields
   std::thread thread;
 };
 
@@ -65,7 +66,7 @@ class Pool {
     const auto period = std::chrono::milliseconds(options().watchdog_ms);
     for (unsigned i = 0; i < count; ++i) {
       while (!done_.try_acquire_for(period)) {
-        silent_periods = has_switched(count) ? 0 : silent_periods + 1;
+        silent_periods = has_moved(count) ? 0 : silent_periods + 1;
         if (silent_periods) report_hang(count, silent_periods);
       }
     }
@@ -89,14 +90,14 @@ class Pool {
     }
   }
 
-  bool has_switched(unsigned count) {
-    bool switched = false;
+  bool has_moved(unsigned count) {
+    bool moved = false;
     for (unsigned i = 0; i < count; ++i) {
-      const std::uint64_t now = members_[i]->worker.switches;
-      switched |= now != members_[i]->seen_switches;
-      members_[i]->seen_switches = now;
+      const Worker& w = members_[i]->worker;
+      const std::uint64_t now = w.switches + w.yields;
+      moved |= now != std::exchange(members_[i]->seen_moves, now);
     }
-    return switched;
+    return moved;
   }
 
   // A thread that polls without a yield point keeps its OS thread for ever; from outside it looks

@@ -158,7 +158,7 @@ void yield(const char* simt_file, int simt_line) {
   Thread* to = w.next_in_turn(t);
   w.wake(t.warp, 1u << t.lane);
   if (w.grid->failed.load(std::memory_order_relaxed)) w.abandon();
-  w.watch_for_livelock(t);
+  w.watch_for_livelock(t, !to);
   if (!to) {
     sched_yield();
   } else if (to != &t) {
@@ -378,9 +378,12 @@ void Worker::describe_deadlock() {
 }
 
 // Polling is a livelock when for a whole period nothing has moved in any block that runs: every
-// worker of the grid polls.
-void Worker::watch_for_livelock(Thread& t) {
-  if (++yields & 0xFF) return;
+// worker of the grid polls. The clock is read seldom, except by a thread that polls alone: what it
+// yields to is the operating system, which may take a while to come back.
+void Worker::watch_for_livelock(Thread& t, bool alone) {
+  const std::uint64_t count = yields.load(std::memory_order_relaxed) + 1;
+  yields.store(count, std::memory_order_relaxed);
+  if (!alone && count & 0xFF) return;
   const std::int64_t now = now_ms(), period = options().watchdog_ms;
   const bool has_computed = now - last_poll.exchange(now) > period / 2;
   if (progress != seen_progress || !spinning_since || has_computed) {

@@ -64,7 +64,7 @@ struct Worker {
   Thread* next_in_turn(const Thread& after);
   void switch_to(Thread* to, bool ended = false);
   [[noreturn]] void report_deadlock();
-  void watch_for_livelock(Thread& t);
+  void watch_for_livelock(Thread& t, bool alone);
 
   // ---- warp.cpp, barrier.cpp, transaction.cpp
   bool try_collective(unsigned warp, std::uint32_t mask, Warp::Combine, int arriving_lane);
@@ -107,15 +107,15 @@ struct Worker {
   std::map<TxBarrier*, Transaction> transactions;
 
   // ---- progress, for the watchdogs
-  std::uint64_t progress = 0;       // barriers passed and threads ended
-  std::uint64_t seen_progress = 0;  // when the spinning began
-  std::uint64_t yields = 0;
+  std::uint64_t progress = 0;                   // barriers passed and threads ended
+  std::uint64_t seen_progress = 0;              // when the spinning began
   std::atomic<std::int64_t> spinning_since{0};  // milliseconds; 0: not spinning
   std::atomic<std::int64_t> last_poll{0};
   std::atomic<bool> busy{false};  // runs a block
   std::atomic<std::uint64_t> block_index{0};
   std::atomic<bool> in_gang_wait{false};   // waits for another block of its gang
   std::atomic<std::uint64_t> switches{0};  // written by this worker only
+  std::atomic<std::uint64_t> yields{0};    // likewise; a thread that polls alone does not switch
 
   // ---- the OS thread
   Stacks stacks;

@@ -284,6 +284,11 @@ TEST(Process, RefusesAnOptionOutOfRange) {
   EXPECT_EQ(run("leak", "SIMT_WORKERS=-1").status, 2);
 }
 
+TEST(Process, WhoPollsAloneIsNotTakenForOneThatHangs) {
+  const Finished found = run("no_bug_long_computation", "SIMT_WATCHDOG_MS=40");
+  EXPECT_EQ(found.status, 0) << found.output;
+}
+
 std::string name_of(const testing::TestParamInfo<Row>& info) {
   static const char* const by[] = {"always", "seed", "lazy", "guard", "asan", "ubsan", "tsan"};
   return std::string(info.param.bug) + "_by_" + by[int(info.param.by)];

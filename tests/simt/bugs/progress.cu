@@ -1,6 +1,7 @@
 // Threads that wait for what will never come, and shared memory of blocks that have ended.
 #include <cooperative_groups.h>
 
+#include <chrono>
 #include <cuda/atomic>
 
 #include "bug.hpp"
@@ -37,14 +38,32 @@ __global__ void cluster_memory_after_exit_kernel(int* out) {
   const auto cluster = cg::this_cluster();
   shared[threadIdx.x] = int(cluster.block_rank());
   cluster.sync();
-  if (cluster.block_rank() == 1)
+  // One thread sleeps, so that a turn goes to the other block, and not to the next thread.
+  if (cluster.block_rank() == 1 && threadIdx.x == 0)
     for (int i = 0; i < 2000; ++i) __nanosleep(1);
+  __syncwarp();
   const int* other = cluster.map_shared_rank(shared, cluster.block_rank() ^ 1);
   out[blockIdx.x * 32 + threadIdx.x] = other[threadIdx.x];  // planted: cluster_memory_after_exit
 }
 
+// No bug: one thread polls, while another block takes a second until it has what that waits for.
+__global__ void long_computation_kernel(int* flag) {
+  if (blockIdx.x == 0) {
+    while (!Flag(*flag).load(cuda::std::memory_order_acquire)) simt::yield();
+    return;
+  }
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point end = Clock::now() + std::chrono::seconds(1);
+  while (Clock::now() < end) {
+  }
+  Flag(*flag).store(1, cuda::std::memory_order_release);
+}
+
 }  // namespace
 
+PLANT(no_bug_long_computation) {
+  trial.launch(2, 1, long_computation_kernel, trial.out);
+}
 PLANT(livelock) {
   trial.launch(1, 64, livelock_kernel, trial.out);
 }
