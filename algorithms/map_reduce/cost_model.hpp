@@ -21,6 +21,8 @@
 
 namespace warpath::map_reduce {
 
+inline constexpr std::int64_t any_span = std::int64_t{1} << 62;
+
 /// One kernel of one shape.
 struct KernelCost {
   std::int64_t block_rows;
@@ -34,6 +36,7 @@ struct KernelCost {
   double merge_step_ns;
   std::int64_t merge_batch;
   double column_bytes;
+  std::int64_t most_span = any_span;  ///< columns of a part at most
 };
 
 inline constexpr double launch_ns = 2700;
@@ -77,10 +80,11 @@ inline Cut best_cut(const KernelCost& cost, std::int64_t rows, std::int64_t colu
   constexpr std::int64_t most_parts = 4096;
   constexpr std::int64_t most_blocks_each = 32;
   const std::int64_t row_blocks = divide_up(rows, cost.block_rows);
-  Cut best = cut_of(cost, rows, columns, 1, processors);
+  const std::int64_t least_parts = divide_up(columns, cost.most_span);
+  Cut best = cut_of(cost, rows, columns, least_parts, processors);
   for (std::int64_t each = 1; each <= most_blocks_each; ++each) {
     const std::int64_t parts = std::min(most_parts, each * processors / row_blocks);
-    if (parts < 2) continue;
+    if (parts <= least_parts) continue;
     const Cut cut = cut_of(cost, rows, columns, parts, processors);
     const double allowance = each <= cost.resident_blocks ? 1.02 : 1;
     if (cut.expected_ns < best.expected_ns * allowance) best = cut;

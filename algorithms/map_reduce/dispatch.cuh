@@ -96,11 +96,20 @@ KernelCost columns_cost(int rows) {
   constexpr double pair = relative_pair_cost<Problem>();
   // Long columns are not loaded in whole vectors.
   constexpr double load = column_bytes > 32 ? column_bytes * 0.03 : 0.02;
-  if (rows == 1) {
-    return {1, 1024, 0.0775 * pair, 2.5 * load, 2.45, 5, 1410, 575, 246, 256, column_bytes};
+  std::int64_t most = any_span;
+  if constexpr (TakesAnyColumns<typename Problem::Reduction>) {
+    // All columns of a thread are one group.
+    using Shape = ColumnsShapeOf<Problem, 16>;
+    const int threads = rows == 16 ? Shape::threads / Shape::groups : Shape::threads;
+    most = threads * Problem::Reduction::group_columns;
   }
-  if (rows == 4) return {4, 1024, 0.056 * pair, load, 1.22, 4, 1000, 1310, 1280, 256, column_bytes};
-  return {16, 256, 0.0468 * pair, load, 1.29, 4, 1100, 1500, 1655, 256, column_bytes};
+  if (rows == 1) {
+    return {1, 1024, 0.0775 * pair, 2.5 * load, 2.45, 5, 1410, 575, 246, 256, column_bytes, most};
+  }
+  if (rows == 4) {
+    return {4, 1024, 0.056 * pair, load, 1.22, 4, 1000, 1310, 1280, 256, column_bytes, most};
+  }
+  return {16, 256, 0.0468 * pair, load, 1.29, 4, 1100, 1500, 1655, 256, column_bytes, most};
 }
 
 template <class Problem>
@@ -176,6 +185,7 @@ Plan plan_of(std::int64_t rows, std::int64_t columns, const Options& options, bo
   const auto consider = [&](Plan plan, const KernelCost& cost) {
     if (!is_any && options.scheme != plan.scheme) return;
     const int wanted = plan.scheme == Scheme::tuned_1d ? 1 : options.splits;
+    if (wanted > 0 && divide_up(columns, wanted) > cost.most_span) return;
     const Cut cut = wanted > 0 ? cut_of(cost, rows, columns, wanted, processors)
                                : best_cut(cost, rows, columns, processors);
     plan.parts = cut.parts;

@@ -51,6 +51,15 @@ TEST(CostModel, MemoryIsALowerLimit) {
                    launch_ns + 1000 * 41 / memory_bytes_per_ns);
 }
 
+TEST(CostModel, NoPartHasMoreColumnsThanItMay) {
+  KernelCost cost = simple;
+  cost.most_span = 500;
+  const Cut cut = best_cut(cost, 1'000'000, 7777, 4);  // one part would take least
+  EXPECT_EQ(best_cut(simple, 1'000'000, 7777, 4).parts, 1);
+  EXPECT_LE(cut.span, 500);
+  EXPECT_GE(cut.parts * cut.span, 7777);
+}
+
 TEST(CostModel, FewRowsGetManyPartsAndManyRowsOne) {
   constexpr int processors = 132;
   EXPECT_GT(best_cut(simple, 100, 1'000'000, processors).parts, 100);
