@@ -162,6 +162,19 @@ def constant(rows: list[Row]) -> dict[str, Any]:
     return {name: value for name, value in rows[0].params.items() if name not in swept}
 
 
+def varying_counters(rows: list[Row]) -> list[str]:
+    """What the rows count beside times, like errors and bytes, where it is not the same for all."""
+    names = dict.fromkeys(name for row in rows for name in row.counters)
+    return [name for name in names if len({row.counters.get(name) for row in rows}) > 1]
+
+
+def counter(value: float | None) -> str:
+    """A counter: whole numbers as such."""
+    if value is not None and value == int(value):
+        return number(int(value))
+    return number(value, 3)
+
+
 def timing_table(archive: Archive, rows: list[Row]) -> list:
     """All timed points, folded away where they are many; those at the largest n in the open."""
     names = [name for name in varying(rows) if name != "variant"]
@@ -172,6 +185,11 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
     peers = sorted({row.variant for row in rows if row.role == "peer"})
     if peers:
         columns.append(f"speed-up over {'/'.join(peers)}")
+    counters = varying_counters(rows)
+    columns += [name.replace("_", " ") for name in counters]
+    has_choices = any(row.choices for row in rows)
+    if has_choices:
+        columns.append("chosen")
 
     def line(row: Row) -> list[str]:
         time, gain = row.timing, gains[id(row)]
@@ -181,6 +199,8 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
             *(number(value) for value in (time.median, time.p10, time.p90, row.gb_per_s)),
             number(row.percent_of_peak, 3),
             *([f"{gain:.2f}x" if gain else NONE] if peers else []),
+            *(counter(row.counters.get(name)) for name in counters),
+            *([settings(row.choices)] if has_choices else []),
         ]
 
     def order(row: Row) -> tuple:
