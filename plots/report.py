@@ -170,7 +170,7 @@ def varying_counters(rows: list[Row]) -> list[str]:
 
 def counter(value: float | None) -> str:
     """A counter: whole numbers as such."""
-    if value is not None and value == int(value):
+    if value is not None and float(value).is_integer():
         return number(int(value))
     return number(value, 3)
 

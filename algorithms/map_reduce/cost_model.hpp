@@ -21,6 +21,7 @@
 
 namespace warpath::map_reduce {
 
+/// Where a part may have any number of columns.
 inline constexpr std::int64_t any_span = std::int64_t{1} << 62;
 
 /// One kernel of one shape.

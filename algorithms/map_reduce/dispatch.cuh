@@ -99,8 +99,8 @@ KernelCost columns_cost(int rows) {
   std::int64_t most = any_span;
   if constexpr (TakesAnyColumns<typename Problem::Reduction>) {
     // All columns of a thread are one group.
-    using Shape = ColumnsShapeOf<Problem, 16>;
-    const int threads = rows == 16 ? Shape::threads / Shape::groups : Shape::threads;
+    const int threads = rows == 16 ? ColumnsShapeOf<Problem, 16>::group_threads
+                                   : ColumnsShapeOf<Problem, 1>::group_threads;
     most = threads * Problem::Reduction::group_columns;
   }
   if (rows == 1) {

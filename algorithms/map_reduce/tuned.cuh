@@ -182,14 +182,15 @@ __device__ __forceinline__ void thread_reduce_batch(const Problem& problem,
 /// columns: the first to load them brings them into the L1 cache for all. partials: [rows][parts].
 ///
 /// A part is `span` columns, one behind the other, so that a thread's next loads have constant
-/// offsets. With one row what counts is memory: there the parts take turns, one round of batches
-/// each, and the blocks together read what lies together.
+/// offsets; where all of a thread's columns are one group, the plan makes parts short enough for it
+/// (most_span). With one row what counts is memory: there the parts take turns, one round of
+/// batches each, and the blocks together read what lies together.
 template <class Shape, int Batch, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     columns_kernel(Problem problem, Split split, ShareOf<Problem>* partials, unsigned* tickets) {
   using Share = ShareOf<Problem>;
   constexpr int R = Shape::rows_per_thread;
-  constexpr int group_threads = Shape::threads / Shape::groups;
+  constexpr int group_threads = Shape::group_threads;
   constexpr int group_warps = group_threads / warp_threads;
   auto* of_warp = &dynamic_shared<Share>();  // [block_rows][group_warps]
   hopper::wait_for_kernel_before();          // launch_parts() lets this one start early

@@ -34,6 +34,7 @@ struct ColumnsShape {
   static constexpr int threads = 256;
   static constexpr int rows_per_thread = Rows;
   static constexpr int groups = Groups;
+  static constexpr int group_threads = threads / Groups;
   static constexpr int blocks = Blocks;
   static constexpr int block_rows = Rows * Groups;
 };
