@@ -130,13 +130,13 @@ class Sets : public harness::Problem {
   void poison(cudaStream_t stream) override {
     const auto poison = [stream](const auto& buffer) {
       if (buffer.count() > 0) {
-        CUDA_CHECK(cudaMemsetAsync(buffer.data(), 0xA5,
-                                   static_cast<std::size_t>(buffer.count()) * sizeof(Key), stream));
+        WARPATH_CUDA_CHECK(cudaMemsetAsync(
+            buffer.data(), 0xA5, static_cast<std::size_t>(buffer.count()) * sizeof(Key), stream));
       }
     };
     poison(out_);
     poison(out_values_);
-    CUDA_CHECK(cudaMemsetAsync(count_.device(), 0xA5, sizeof(std::int64_t), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(count_.device(), 0xA5, sizeof(std::int64_t), stream));
   }
 
   std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) override {

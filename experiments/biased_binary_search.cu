@@ -41,7 +41,7 @@ class RunStarts : public harness::Problem {
     }
     positions_ = upload(host_positions_);
     expected_ = upload(expected);
-    CUDA_CHECK(cudaDeviceSynchronize());
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   }
 
   harness::Execution prepare(const Parameters& point) override {
@@ -62,9 +62,9 @@ class RunStarts : public harness::Problem {
   }
 
   void poison(cudaStream_t stream) override {
-    CUDA_CHECK(cudaMemsetAsync(starts_.data(), 0xA5,
-                               static_cast<std::size_t>(starts_.count()) * sizeof(std::int32_t),
-                               stream));
+    WARPATH_CUDA_CHECK(
+        cudaMemsetAsync(starts_.data(), 0xA5,
+                        static_cast<std::size_t>(starts_.count()) * sizeof(std::int32_t), stream));
   }
 
   std::optional<std::string> mismatch(const Parameters&, cudaStream_t stream) override {

@@ -16,8 +16,8 @@ template <class T>
 DeviceBuffer<T> upload(const std::vector<T>& elements) {
   DeviceBuffer<T> buffer(static_cast<std::int64_t>(elements.size()));
   if (!elements.empty()) {
-    CUDA_CHECK(cudaMemcpy(buffer.data(), elements.data(), elements.size() * sizeof(T),
-                          cudaMemcpyHostToDevice));
+    WARPATH_CUDA_CHECK(cudaMemcpy(buffer.data(), elements.data(), elements.size() * sizeof(T),
+                                  cudaMemcpyHostToDevice));
   }
   return buffer;
 }
@@ -41,7 +41,7 @@ std::optional<std::string> difference(const std::string& name, const T* result,
   constexpr std::int64_t words = sizeof(T) / sizeof(std::uint32_t);
   if (expected.count() == 0) return std::nullopt;
   const DeviceCount first(stream);
-  CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
   launch({1024, 256, 0, stream}, first_difference_kernel<std::uint32_t>,
          reinterpret_cast<const std::uint32_t*>(result),
          reinterpret_cast<const std::uint32_t*>(expected.data()), expected.count() * words,

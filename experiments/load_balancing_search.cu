@@ -101,8 +101,8 @@ class Search : public harness::Problem {
   }
 
   void poison(cudaStream_t stream) override {
-    CUDA_CHECK(cudaMemsetAsync(out_.data(), 0xA5,
-                               static_cast<std::size_t>(items_) * sizeof(std::int32_t), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(
+        out_.data(), 0xA5, static_cast<std::size_t>(items_) * sizeof(std::int32_t), stream));
     std::fill(host_out_.begin(), host_out_.end(), -1);
   }
 

@@ -89,9 +89,9 @@ struct DevicePoints {
 template <class T>
 std::vector<T> download(const T* data, std::int64_t count, cudaStream_t stream) {
   std::vector<T> values(static_cast<std::size_t>(count));
-  CUDA_CHECK(cudaMemcpyAsync(values.data(), data, values.size() * sizeof(T), cudaMemcpyDeviceToHost,
-                             stream));
-  CUDA_CHECK(cudaStreamSynchronize(stream));
+  WARPATH_CUDA_CHECK(cudaMemcpyAsync(values.data(), data, values.size() * sizeof(T),
+                                     cudaMemcpyDeviceToHost, stream));
+  WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
   return values;
 }
 
@@ -258,8 +258,8 @@ class Pairs : public harness::Problem {
   }
 
   void poison(cudaStream_t stream) override {
-    CUDA_CHECK(cudaMemsetAsync(out_.data(), 0xA5,
-                               static_cast<std::size_t>(out_.count()) * sizeof(Result), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(
+        out_.data(), 0xA5, static_cast<std::size_t>(out_.count()) * sizeof(Result), stream));
     std::fill(host_out_.begin(), host_out_.end(), -1e30f);
   }
 
@@ -325,7 +325,7 @@ class Pairs : public harness::Problem {
   void require_room(const Parameters& point, std::int64_t needed) const {
     std::size_t free = 0;
     std::size_t total = 0;
-    CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    WARPATH_CUDA_CHECK(cudaMemGetInfo(&free, &total));
     if (static_cast<double>(needed) <= 0.95 * static_cast<double>(free)) return;
     throw harness::NotHere(
         point.text("variant") + " needs " + std::to_string(needed) +

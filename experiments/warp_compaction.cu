@@ -143,9 +143,9 @@ class Selection : public harness::Problem {
   }
 
   void poison(cudaStream_t stream) override {
-    CUDA_CHECK(
+    WARPATH_CUDA_CHECK(
         cudaMemsetAsync(out_.data(), 0xA5, static_cast<std::size_t>(n_) * sizeof(T), stream));
-    CUDA_CHECK(cudaMemsetAsync(kept_.device(), 0xA5, sizeof(std::int64_t), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(kept_.device(), 0xA5, sizeof(std::int64_t), stream));
     host_kept_ = 0;
   }
 
@@ -247,11 +247,11 @@ class PairSelection : public harness::Problem {
     return [this](cudaStream_t) { host_out_ = run_on_host(); };
   }
   void poison(cudaStream_t stream) override {
-    CUDA_CHECK(
+    WARPATH_CUDA_CHECK(
         cudaMemsetAsync(out_keys_.data(), 0xA5, static_cast<std::size_t>(n_) * sizeof(K), stream));
-    CUDA_CHECK(cudaMemsetAsync(out_values_.data(), 0xA5,
-                               static_cast<std::size_t>(n_) * sizeof(std::uint32_t), stream));
-    CUDA_CHECK(cudaMemsetAsync(kept_.device(), 0xA5, sizeof(std::int64_t), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(
+        out_values_.data(), 0xA5, static_cast<std::size_t>(n_) * sizeof(std::uint32_t), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(kept_.device(), 0xA5, sizeof(std::int64_t), stream));
     host_out_ = {};
   }
   std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) override {

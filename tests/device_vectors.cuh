@@ -22,9 +22,9 @@ template <class T>
 DeviceBuffer<T> on_device(const std::vector<T>& values, cudaStream_t stream = nullptr) {
   DeviceBuffer<T> buffer(static_cast<std::int64_t>(values.size()), stream);
   if (!values.empty()) {
-    CUDA_CHECK(cudaMemcpyAsync(buffer.data(), values.data(), values.size() * sizeof(T),
-                               cudaMemcpyHostToDevice, stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
+    WARPATH_CUDA_CHECK(cudaMemcpyAsync(buffer.data(), values.data(), values.size() * sizeof(T),
+                                       cudaMemcpyHostToDevice, stream));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
   }
   return buffer;
 }
@@ -34,10 +34,10 @@ template <class T>
 std::vector<T> on_host(const T* data, std::int64_t count, cudaStream_t stream = nullptr) {
   std::vector<T> values(static_cast<std::size_t>(count));
   if (count > 0) {
-    CUDA_CHECK(cudaMemcpyAsync(values.data(), data, values.size() * sizeof(T),
-                               cudaMemcpyDeviceToHost, stream));
+    WARPATH_CUDA_CHECK(cudaMemcpyAsync(values.data(), data, values.size() * sizeof(T),
+                                       cudaMemcpyDeviceToHost, stream));
   }
-  CUDA_CHECK(cudaStreamSynchronize(stream));
+  WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
   return values;
 }
 

@@ -9,7 +9,7 @@ namespace warpath {
 
 class Stream {
  public:
-  Stream() { CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
+  Stream() { WARPATH_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking)); }
   ~Stream() {
     cudaStreamSynchronize(stream_);
     cudaStreamDestroy(stream_);

@@ -63,10 +63,10 @@ DemonstrationOutputs demonstrate(const DemonstrationInputs& inputs) {
   const DeviceBuffer<int> device_indices(a_count + b_count);
   const DeviceBuffer<int> out_keys(a_count + b_count);
   const DeviceBuffer<int> out_indices(a_count + b_count);
-  CUDA_CHECK(cudaMemcpy(device_keys.data(), keys.data(), keys.size() * sizeof(int),
-                        cudaMemcpyHostToDevice));
-  CUDA_CHECK(cudaMemcpy(device_indices.data(), indices.data(), indices.size() * sizeof(int),
-                        cudaMemcpyHostToDevice));
+  WARPATH_CUDA_CHECK(cudaMemcpy(device_keys.data(), keys.data(), keys.size() * sizeof(int),
+                                cudaMemcpyHostToDevice));
+  WARPATH_CUDA_CHECK(cudaMemcpy(device_indices.data(), indices.data(), indices.size() * sizeof(int),
+                                cudaMemcpyHostToDevice));
   DeviceCount count;
   Workspace workspace;
   set_operation_by_key<operation, true, int, int>(
@@ -75,10 +75,10 @@ DemonstrationOutputs demonstrate(const DemonstrationInputs& inputs) {
       out_keys.span(), out_indices.span(), count, workspace, nullptr);
   const auto outputs = static_cast<std::size_t>(count.get(nullptr));
   DemonstrationOutputs out{std::vector<int>(outputs), std::vector<int>(outputs)};
-  CUDA_CHECK(
+  WARPATH_CUDA_CHECK(
       cudaMemcpy(out.keys.data(), out_keys.data(), outputs * sizeof(int), cudaMemcpyDeviceToHost));
-  CUDA_CHECK(cudaMemcpy(out.indices.data(), out_indices.data(), outputs * sizeof(int),
-                        cudaMemcpyDeviceToHost));
+  WARPATH_CUDA_CHECK(cudaMemcpy(out.indices.data(), out_indices.data(), outputs * sizeof(int),
+                                cudaMemcpyDeviceToHost));
   return out;
 }
 

@@ -31,8 +31,8 @@ class DeviceBuffer {
                                   std::to_string(most));
     }
     if (count > 0) {
-      CUDA_CHECK(cudaMallocAsync(reinterpret_cast<void**>(&data_),
-                                 static_cast<std::size_t>(count) * sizeof(T), stream));
+      WARPATH_CUDA_CHECK(cudaMallocAsync(reinterpret_cast<void**>(&data_),
+                                         static_cast<std::size_t>(count) * sizeof(T), stream));
     }
   }
   DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
@@ -94,7 +94,7 @@ class Workspace {
     if (LookBack::bytes(tiles) > status_.count()) {
       status_ = {};
       status_ = DeviceBuffer<unsigned char>(LookBack::bytes(tiles), stream);
-      CUDA_CHECK(
+      WARPATH_CUDA_CHECK(
           cudaMemsetAsync(status_.data(), 0, static_cast<std::size_t>(status_.count()), stream));
       status_tiles_ = tiles;
     }
@@ -107,8 +107,8 @@ class Workspace {
     if (count > tickets_.count()) {
       tickets_ = {};
       tickets_ = DeviceBuffer<unsigned>(count, stream);
-      CUDA_CHECK(cudaMemsetAsync(tickets_.data(), 0,
-                                 static_cast<std::size_t>(count) * sizeof(unsigned), stream));
+      WARPATH_CUDA_CHECK(cudaMemsetAsync(
+          tickets_.data(), 0, static_cast<std::size_t>(count) * sizeof(unsigned), stream));
     }
     return tickets_.data();
   }
@@ -134,14 +134,14 @@ class DeviceCount {
   explicit DeviceCount(cudaStream_t stream = nullptr) : value_(1, stream) {}
   [[nodiscard]] std::int64_t* device() const { return value_.data(); }
   void set_zero(cudaStream_t stream) const {
-    CUDA_CHECK(cudaMemsetAsync(value_.data(), 0, sizeof(std::int64_t), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(value_.data(), 0, sizeof(std::int64_t), stream));
   }
   /// The count, once the work in `stream` is done. Blocks the host.
   [[nodiscard]] std::int64_t get(cudaStream_t stream) const {
     std::int64_t value = 0;
-    CUDA_CHECK(
+    WARPATH_CUDA_CHECK(
         cudaMemcpyAsync(&value, value_.data(), sizeof value, cudaMemcpyDeviceToHost, stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
     return value;
   }
 

@@ -30,4 +30,4 @@ inline void cuda_check(cudaError_t result, const char* call, const char* file, i
 }  // namespace warpath
 
 /// Evaluates a CUDA runtime call and throws warpath::CudaError unless it succeeded.
-#define CUDA_CHECK(call) ::warpath::cuda_check((call), #call, __FILE__, __LINE__)
+#define WARPATH_CUDA_CHECK(call) ::warpath::cuda_check((call), #call, __FILE__, __LINE__)

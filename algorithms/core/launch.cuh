@@ -28,7 +28,7 @@ struct LaunchShape {
 template <class... Declared>
 bool is_compiled_for_hopper(void (*kernel)(Declared...)) {
   cudaFuncAttributes attributes{};
-  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  WARPATH_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
   return attributes.ptxVersion >= 90;
 }
 
@@ -37,8 +37,8 @@ bool is_compiled_for_hopper(void (*kernel)(Declared...)) {
 template <class... Declared, class... Given>
 void launch(const LaunchShape& shape, void (*kernel)(Declared...), Given&&... arguments) {
   if (shape.shared_bytes > 48 * 1024) {
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shape.shared_bytes)));
+    WARPATH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            static_cast<int>(shape.shared_bytes)));
   }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(shape.blocks);
@@ -50,23 +50,23 @@ void launch(const LaunchShape& shape, void (*kernel)(Declared...), Given&&... ar
   early.val.programmaticStreamSerializationAllowed = 1;
   config.attrs = &early;
   config.numAttrs = shape.starts_early && is_compiled_for_hopper(kernel) ? 1 : 0;
-  CUDA_CHECK(cudaLaunchKernelEx(&config, kernel,
-                                static_cast<Declared>(std::forward<Given>(arguments))...));
+  WARPATH_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel,
+                                        static_cast<Declared>(std::forward<Given>(arguments))...));
 }
 
 /// How many blocks of `kernel` the current device holds at once: the grid of a persistent kernel.
 template <class... Declared>
 unsigned resident_blocks(void (*kernel)(Declared...), unsigned threads, std::size_t shared_bytes) {
   if (shared_bytes > 48 * 1024) {
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared_bytes)));
+    WARPATH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                            static_cast<int>(shared_bytes)));
   }
   int device = 0;
   int processors = 0;
   int per_processor = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+  WARPATH_CUDA_CHECK(cudaGetDevice(&device));
+  WARPATH_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  WARPATH_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &per_processor, kernel, static_cast<int>(threads), shared_bytes));
   if (per_processor == 0) {
     throw CudaError(cudaErrorInvalidConfiguration,
@@ -85,8 +85,8 @@ inline constexpr std::size_t max_shared_bytes = 227 * 1024;
 inline bool is_hopper() {
   int device = 0;
   int major = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  WARPATH_CUDA_CHECK(cudaGetDevice(&device));
+  WARPATH_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   return major >= 9;
 }
 
@@ -94,8 +94,9 @@ inline bool is_hopper() {
 inline std::size_t device_shared_bytes() {
   int device = 0;
   int bytes = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  WARPATH_CUDA_CHECK(cudaGetDevice(&device));
+  WARPATH_CUDA_CHECK(
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   return static_cast<std::size_t>(bytes);
 }
 

@@ -1,6 +1,6 @@
 // What a host function demands of its arguments, as exceptions that name the argument, the value
 // and what was expected. Sizes and overlaps are always tested. What needs a look at the data is
-// tested in a checked build (WARPATH_CHECKED) only, where it synchronises.
+// tested where checks are on (checked.hpp), and then synchronises.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,11 @@
 #include <type_traits>
 
 #include "core/buffer.cuh"
+#include "core/checked.hpp"
+#include "core/launch.cuh"
 #include "core/span.hpp"
 
 namespace warpath {
-
-#ifdef WARPATH_CHECKED
-inline constexpr bool checked_build = true;
-#else
-inline constexpr bool checked_build = false;
-#endif
 
 /// Throws unless `out` holds at least `needed` elements.
 template <class T>
@@ -71,7 +67,7 @@ __global__ void find_broken_kernel(const T* values, std::int64_t count, IsBroken
 template <class T, class IsBroken>
 std::int64_t first_broken(DeviceSpan<const T> values, IsBroken is_broken, cudaStream_t stream) {
   const DeviceCount first(stream);
-  CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
   if (values.count > 0) {
     const std::int64_t blocks = std::min<std::int64_t>((values.count + 255) / 256, 256);
     launch({static_cast<unsigned>(blocks), 256, 0, stream}, find_broken_kernel<T, IsBroken>,
@@ -89,10 +85,11 @@ struct IsNan {
   }
 };
 
-/// In a checked build: throws if one of the values is NaN, with the index of the first.
+/// Where checks are on: throws if one of the values is NaN, with the index of the first.
 template <class T>
 void require_no_nan(const std::string& name, DeviceSpan<const T> values, cudaStream_t stream) {
-  if constexpr (checked_build && std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!is_checked()) return;
     const std::int64_t index = first_broken(values, IsNan{}, stream);
     if (index < 0) return;
     throw std::invalid_argument(name + "[" + std::to_string(index) +
@@ -110,17 +107,16 @@ struct IsOutOfOrder {
   }
 };
 
-/// In a checked build: throws unless the values are sorted by `less`, with the first index whose
+/// Where checks are on: throws unless the values are sorted by `less`, with the first index whose
 /// value comes before the one in front of it.
 template <class T, class Less>
 void require_sorted(const std::string& name, DeviceSpan<const T> values, Less less,
                     cudaStream_t stream) {
-  if constexpr (checked_build) {
-    const std::int64_t index = first_broken(values, IsOutOfOrder<Less>{less}, stream);
-    if (index < 0) return;
-    throw std::invalid_argument(name + "[" + std::to_string(index) + "] comes before " + name +
-                                "[" + std::to_string(index - 1) + "]: expected sorted " + name);
-  }
+  if (!is_checked()) return;
+  const std::int64_t index = first_broken(values, IsOutOfOrder<Less>{less}, stream);
+  if (index < 0) return;
+  throw std::invalid_argument(name + "[" + std::to_string(index) + "] comes before " + name + "[" +
+                              std::to_string(index - 1) + "]: expected sorted " + name);
 }
 
 /// Whether an element does not come behind the one in front of it.
@@ -133,14 +129,15 @@ struct IsNotBehind {
   }
 };
 
-/// In a checked build: throws unless the values are numbers sorted by `less`, and without
+/// Where checks are on: throws unless the values are numbers sorted by `less`, and without
 /// `Duplicates` all different, with the first index that breaks this.
 template <bool Duplicates, class T, class Less>
 void require_set(const std::string& name, DeviceSpan<const T> values, Less less,
                  cudaStream_t stream) {
   require_no_nan(name, values, stream);
   require_sorted(name, values, less, stream);
-  if constexpr (checked_build && !Duplicates) {
+  if constexpr (!Duplicates) {
+    if (!is_checked()) return;
     const std::int64_t index = first_broken(values, IsNotBehind<Less>{less}, stream);
     if (index < 0) return;
     throw std::invalid_argument(name + "[" + std::to_string(index) + "] equals " + name + "[" +
@@ -158,17 +155,16 @@ struct IsNoIndex {
   }
 };
 
-/// In a checked build: throws unless all values are indices of an array of `bound` elements, with
+/// Where checks are on: throws unless all values are indices of an array of `bound` elements, with
 /// the first one that is not.
 template <class Index>
 void require_indices(const std::string& name, DeviceSpan<const Index> values, std::int64_t bound,
                      cudaStream_t stream) {
-  if constexpr (checked_build) {
-    const std::int64_t index = first_broken(values, IsNoIndex{bound}, stream);
-    if (index < 0) return;
-    throw std::invalid_argument(name + "[" + std::to_string(index) +
-                                "] is no index: expected 0 to " + std::to_string(bound - 1));
-  }
+  if (!is_checked()) return;
+  const std::int64_t index = first_broken(values, IsNoIndex{bound}, stream);
+  if (index < 0) return;
+  throw std::invalid_argument(name + "[" + std::to_string(index) + "] is no index: expected 0 to " +
+                              std::to_string(bound - 1));
 }
 
 }  // namespace warpath

@@ -19,4 +19,9 @@ struct DeviceSpan {
   }  // NOLINT(google-explicit-constructor)
 };
 
+/// The type of an input argument whose element type another argument decides: any span that
+/// converts to `DeviceSpan<const T>` is taken, and nothing is deduced from it.
+template <class T>
+using InputSpan = std::type_identity_t<DeviceSpan<const T>>;
+
 }  // namespace warpath

@@ -38,12 +38,12 @@ inline std::string demonstration() {
   const DeviceBuffer<int> device_scan(static_cast<std::int64_t>(scan.size()));
   const DeviceBuffer<int> device_references(items);
   Workspace workspace;
-  CUDA_CHECK(cudaMemcpy(device_scan.data(), scan.data(), scan.size() * sizeof(int),
-                        cudaMemcpyHostToDevice));
+  WARPATH_CUDA_CHECK(cudaMemcpy(device_scan.data(), scan.data(), scan.size() * sizeof(int),
+                                cudaMemcpyHostToDevice));
   load_balancing_search<int, int>(items, device_scan.span(), device_references.span(), workspace,
                                   nullptr);
-  CUDA_CHECK(cudaMemcpy(references.data(), device_references.data(),
-                        references.size() * sizeof(int), cudaMemcpyDeviceToHost));
+  WARPATH_CUDA_CHECK(cudaMemcpy(references.data(), device_references.data(),
+                                references.size() * sizeof(int), cudaMemcpyDeviceToHost));
 
   std::array<char, 32> total{};
   std::snprintf(total.data(), total.size(), "Total: %4d\n", static_cast<int>(items));

@@ -39,30 +39,29 @@ struct IsBrokenScan {
   }
 };
 
-/// In a checked build: throws std::invalid_argument unless `scan` is an exclusive scan of counts
+/// Where checks are on: throws std::invalid_argument unless `scan` is an exclusive scan of counts
 /// that are not negative and whose sum is at most `items`.
 template <class Offset>
 void require_scan_of_counts(const Work<Offset>& work, cudaStream_t stream) {
-  if constexpr (checked_build) {
-    const std::int64_t index = first_broken(DeviceSpan<const Offset>{work.scan, work.objects},
-                                            IsBrokenScan{work.items}, stream);
-    if (index < 0) return;
-    Offset found[2] = {};  // the one before it, and this one
-    const std::int64_t from = index > 0 ? index - 1 : 0;
-    CUDA_CHECK(cudaMemcpyAsync(found + (index > 0 ? 0 : 1), work.scan + from,
-                               sizeof(Offset) * static_cast<std::size_t>(index - from + 1),
-                               cudaMemcpyDeviceToHost, stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-    const std::string what =
-        "scan[" + std::to_string(index) + "] is " + std::to_string(found[1]) + ": expected ";
-    if (index == 0) throw std::invalid_argument(what + "0, where the first object begins");
-    if (found[1] < found[0]) {
-      throw std::invalid_argument(what + "at least scan[" + std::to_string(index - 1) + "], " +
-                                  std::to_string(found[0]) + ", since no count is negative");
-    }
-    throw std::invalid_argument(what + "at most " + std::to_string(work.items) +
-                                ", the number of work items");
+  if (!is_checked()) return;
+  const std::int64_t index = first_broken(DeviceSpan<const Offset>{work.scan, work.objects},
+                                          IsBrokenScan{work.items}, stream);
+  if (index < 0) return;
+  Offset found[2] = {};  // the one before it, and this one
+  const std::int64_t from = index > 0 ? index - 1 : 0;
+  WARPATH_CUDA_CHECK(cudaMemcpyAsync(found + (index > 0 ? 0 : 1), work.scan + from,
+                                     sizeof(Offset) * static_cast<std::size_t>(index - from + 1),
+                                     cudaMemcpyDeviceToHost, stream));
+  WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
+  const std::string what =
+      "scan[" + std::to_string(index) + "] is " + std::to_string(found[1]) + ": expected ";
+  if (index == 0) throw std::invalid_argument(what + "0, where the first object begins");
+  if (found[1] < found[0]) {
+    throw std::invalid_argument(what + "at least scan[" + std::to_string(index - 1) + "], " +
+                                std::to_string(found[0]) + ", since no count is negative");
   }
+  throw std::invalid_argument(what + "at most " + std::to_string(work.items) +
+                              ", the number of work items");
 }
 
 /// Checks what all of the functions below demand.

@@ -66,7 +66,8 @@ void row_products(const CsrMatrix<T>& matrix, DeviceSpan<const T> x, DeviceSpan<
   require_apart("x", x, "y", y);
   const auto work = checked_work(matrix.values.count, matrix.row_begins, stream);
   if (y.count == 0) return;
-  CUDA_CHECK(cudaMemsetAsync(y.data, 0, static_cast<std::size_t>(y.count) * sizeof(T), stream));
+  WARPATH_CUDA_CHECK(
+      cudaMemsetAsync(y.data, 0, static_cast<std::size_t>(y.count) * sizeof(T), stream));
   if (work.items == 0) return;
   const unsigned tiles = tile_blocks(work.steps(), Shape::tile_steps);
   const std::int64_t* partitions = partition<Shape>(work, workspace, stream);

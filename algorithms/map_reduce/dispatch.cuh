@@ -223,15 +223,15 @@ Plan plan_of(std::int64_t rows, std::int64_t columns, const Options& options, bo
 inline bool device_has_tensor_cores() {
   int device = 0;
   int major = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  WARPATH_CUDA_CHECK(cudaGetDevice(&device));
+  WARPATH_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   return major >= 8;
 }
 inline int device_processors() {
   int device = 0;
   int processors = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  WARPATH_CUDA_CHECK(cudaGetDevice(&device));
+  WARPATH_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   return processors;
 }
 
@@ -288,7 +288,7 @@ Plan plan_for(std::int64_t rows, std::int64_t columns, const Options& options) {
   };
   thread_local Last last;
   int device = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
+  WARPATH_CUDA_CHECK(cudaGetDevice(&device));
   if (last.device != device || last.rows != rows || last.columns != columns ||
       last.options != options) {
     last = {device, rows, columns, options, make_plan<Problem>(rows, columns, options)};

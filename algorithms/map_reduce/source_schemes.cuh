@@ -119,7 +119,7 @@ inline void require_memory(const std::string& what, std::int64_t rows, std::int6
                            std::size_t bytes) {
   std::size_t free = 0;
   std::size_t total = 0;
-  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  WARPATH_CUDA_CHECK(cudaMemGetInfo(&free, &total));
   const double needed =
       static_cast<double>(rows) * static_cast<double>(parts) * static_cast<double>(bytes);
   if (needed <= static_cast<double>(free)) return;
@@ -135,7 +135,7 @@ inline void require_memory(const std::string& what, std::int64_t rows, std::int6
 template <class Kernel>
 void require_block(Kernel kernel, int K, std::size_t column_bytes) {
   cudaFuncAttributes attributes{};
-  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  WARPATH_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
   const int by_memory = static_cast<int>(device_shared_bytes() / column_bytes) / 32 * 32;
   const int most = std::min(attributes.maxThreadsPerBlock, by_memory);
   if (K >= 32 && K <= most && K % 32 == 0) return;

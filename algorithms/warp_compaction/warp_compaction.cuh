@@ -113,7 +113,7 @@ void remove_duplicates(DeviceSpan<const C> values, DeviceSpan<const R> reference
   require_in_range("dimensions", tuples.dimensions, 1, 16);
   require_in_range("primary", tuples.primary, 0, tuples.dimensions - 1);
   require_no_nan("tuples", tuples.coordinates, stream);
-  CUDA_CHECK(cudaMemsetAsync(first_disorder.device(), 0xFF, sizeof(std::int64_t), stream));
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(first_disorder.device(), 0xFF, sizeof(std::int64_t), stream));
   if (values.count == 0) return kept.set_zero(stream);
   run(KeepDistinctTuple<C, R>{tuples.coordinates.data, tuples.dimensions, tuples.primary,
                               reinterpret_cast<unsigned long long*>(first_disorder.device())},

@@ -75,7 +75,7 @@ std::vector<std::vector<bool>> query_peer_access(int count) {
     matrix.emplace_back();
     for (int to = 0; to < count; ++to) {
       int access = from == to ? 1 : 0;
-      if (from != to) CUDA_CHECK(cudaDeviceCanAccessPeer(&access, from, to));
+      if (from != to) WARPATH_CUDA_CHECK(cudaDeviceCanAccessPeer(&access, from, to));
       matrix.back().push_back(access != 0);
     }
   }
@@ -93,15 +93,15 @@ Device query_device() {
                     ". Use the emulated build, or check the driver with nvidia-smi");
   }
   int current = 0;
-  CUDA_CHECK(cudaGetDevice(&current));
+  WARPATH_CUDA_CHECK(cudaGetDevice(&current));
   cudaDeviceProp properties{};
-  CUDA_CHECK(cudaGetDeviceProperties(&properties, current));
+  WARPATH_CUDA_CHECK(cudaGetDeviceProperties(&properties, current));
   std::array<char, 32> pci{};
-  CUDA_CHECK(cudaDeviceGetPCIBusId(pci.data(), static_cast<int>(pci.size()), current));
+  WARPATH_CUDA_CHECK(cudaDeviceGetPCIBusId(pci.data(), static_cast<int>(pci.size()), current));
   int runtime = 0;
   int driver = 0;
-  CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
-  CUDA_CHECK(cudaDriverGetVersion(&driver));
+  WARPATH_CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
+  WARPATH_CUDA_CHECK(cudaDriverGetVersion(&driver));
 
   Device device;
   device.name = properties.name;
@@ -122,15 +122,15 @@ Device query_device() {
 
 std::int64_t free_device_bytes() {
   // What the stream-ordered pool keeps for later is free, too, once the streams have given it back.
-  CUDA_CHECK(cudaDeviceSynchronize());
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   int current = 0;
   cudaMemPool_t pool{};
-  CUDA_CHECK(cudaGetDevice(&current));
+  WARPATH_CUDA_CHECK(cudaGetDevice(&current));
   if (cudaDeviceGetDefaultMemPool(&pool, current) == cudaSuccess) cudaMemPoolTrimTo(pool, 0);
   cudaGetLastError();
   std::size_t free = 0;
   std::size_t total = 0;
-  CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  WARPATH_CUDA_CHECK(cudaMemGetInfo(&free, &total));
   return static_cast<std::int64_t>(free);
 }
 

@@ -99,13 +99,13 @@ void measure_bandwidth(GpuClock& clock, std::int64_t elements, Ceilings& ceiling
   const std::int64_t bytes = elements * 4;
   uint4* from = nullptr;
   uint4* to = nullptr;
-  CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&from), static_cast<std::size_t>(bytes)));
+  WARPATH_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&from), static_cast<std::size_t>(bytes)));
   const std::unique_ptr<uint4, void (*)(uint4*)> free_from(from, [](uint4* p) { cudaFree(p); });
-  CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&to), static_cast<std::size_t>(bytes)));
+  WARPATH_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&to), static_cast<std::size_t>(bytes)));
   const std::unique_ptr<uint4, void (*)(uint4*)> free_to(to, [](uint4* p) { cudaFree(p); });
   // Not zeros: a GPU may move those faster.
-  CUDA_CHECK(cudaMemset(from, 0xA7, static_cast<std::size_t>(bytes)));
-  CUDA_CHECK(cudaDeviceSynchronize());
+  WARPATH_CUDA_CHECK(cudaMemset(from, 0xA7, static_cast<std::size_t>(bytes)));
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   const double copied =
       std::min({copy_seconds<1>(clock, from, to, bytes), copy_seconds<2>(clock, from, to, bytes),
                 copy_seconds<4>(clock, from, to, bytes), copy_seconds<8>(clock, from, to, bytes)});

@@ -24,10 +24,10 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
 
 GpuClock::GpuClock(std::int64_t l2_bytes, const std::string& pci_bus)
     : l2_bytes_(l2_bytes), nvml_(pci_bus), max_clock_mhz_(nvml_.max_sm_clock_mhz()) {
-  CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  CUDA_CHECK(cudaEventCreate(&begin_));
-  CUDA_CHECK(cudaEventCreate(&end_));
-  CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&spin_result_), sizeof(unsigned)));
+  WARPATH_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  WARPATH_CUDA_CHECK(cudaEventCreate(&begin_));
+  WARPATH_CUDA_CHECK(cudaEventCreate(&end_));
+  WARPATH_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&spin_result_), sizeof(unsigned)));
 }
 
 GpuClock::~GpuClock() {
@@ -40,8 +40,8 @@ GpuClock::~GpuClock() {
 
 void GpuClock::run(const Execution& execution) {
   execution(stream_);
-  CUDA_CHECK(cudaGetLastError());
-  CUDA_CHECK(cudaStreamSynchronize(stream_));
+  WARPATH_CUDA_CHECK(cudaGetLastError());
+  WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
 }
 
 void GpuClock::calibrate() {
@@ -49,11 +49,11 @@ void GpuClock::calibrate() {
   constexpr std::int64_t spins = 200'000;
   float milliseconds = 0;
   for (int round = 0; round < 2; ++round) {
-    CUDA_CHECK(cudaEventRecord(begin_, stream_));
+    WARPATH_CUDA_CHECK(cudaEventRecord(begin_, stream_));
     launch({.stream = stream_}, spin_kernel, spins, spin_result_);
-    CUDA_CHECK(cudaEventRecord(end_, stream_));
-    CUDA_CHECK(cudaEventSynchronize(end_));
-    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
+    WARPATH_CUDA_CHECK(cudaEventRecord(end_, stream_));
+    WARPATH_CUDA_CHECK(cudaEventSynchronize(end_));
+    WARPATH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
   }
   spins_per_microsecond_ = static_cast<double>(spins) / (1000.0 * milliseconds);
 }
@@ -66,7 +66,7 @@ void GpuClock::occupy(double microseconds) {
 double GpuClock::sample_ms(const Execution& execution, Cache cache, std::int64_t launches) {
   if (spins_per_microsecond_ == 0) calibrate();
   if (cache == Cache::cold && flush_buffer_ == nullptr && l2_bytes_ > 0) {
-    CUDA_CHECK(cudaMalloc(&flush_buffer_, static_cast<std::size_t>(flush_bytes())));
+    WARPATH_CUDA_CHECK(cudaMalloc(&flush_buffer_, static_cast<std::size_t>(flush_bytes())));
   }
   // A sample counts only if the host had enqueued everything before the GPU was done with the spin;
   // where the host was slower, it is taken again with a longer one. An execution that waits for the
@@ -78,25 +78,25 @@ double GpuClock::sample_ms(const Execution& execution, Cache cache, std::int64_t
   for (;;) {
     if (cache == Cache::warm) execution(stream_);
     if (flush_buffer_ != nullptr && cache == Cache::cold) {
-      CUDA_CHECK(
+      WARPATH_CUDA_CHECK(
           cudaMemsetAsync(flush_buffer_, 0x5A, static_cast<std::size_t>(flush_bytes()), stream_));
     }
-    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
     const auto start = std::chrono::steady_clock::now();
     occupy(busy_microseconds);
-    CUDA_CHECK(cudaEventRecord(begin_, stream_));
+    WARPATH_CUDA_CHECK(cudaEventRecord(begin_, stream_));
     for (std::int64_t i = 0; i < launches; ++i) execution(stream_);
-    CUDA_CHECK(cudaGetLastError());
-    CUDA_CHECK(cudaEventRecord(end_, stream_));
+    WARPATH_CUDA_CHECK(cudaGetLastError());
+    WARPATH_CUDA_CHECK(cudaEventRecord(end_, stream_));
     const double enqueue_microseconds = microseconds_since(start);
-    CUDA_CHECK(cudaEventSynchronize(end_));
+    WARPATH_CUDA_CHECK(cudaEventSynchronize(end_));
     if (enqueue_microseconds < busy_microseconds) break;
     if (2 * busy_microseconds > longest_microseconds) break;
     busy_microseconds =
         std::max(2 * busy_microseconds, std::min(1.5 * enqueue_microseconds, longest_microseconds));
   }
   float milliseconds = 0;
-  CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
+  WARPATH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
   return milliseconds / static_cast<double>(launches);
 }
 

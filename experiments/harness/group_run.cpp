@@ -93,7 +93,7 @@ void GroupRun::skip_what_cannot_run() {
 void GroupRun::build_problem() {
   const Point& first = *members_.front().point;
   problem_ = first.technique->make_problem(first.problem());
-  CUDA_CHECK(cudaDeviceSynchronize());
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
 }
 
 template <class Step>
@@ -123,7 +123,7 @@ void GroupRun::verify(Member& member) {
     return;
   }
   problem_->poison(clock_.stream());
-  CUDA_CHECK(cudaStreamSynchronize(clock_.stream()));
+  WARPATH_CUDA_CHECK(cudaStreamSynchronize(clock_.stream()));
   clock_.run(member.execution);
   const auto wrong = problem_->mismatch(member.point->parameters, clock_.stream());
   member.result.cost = problem_->cost();

@@ -11,12 +11,12 @@ namespace {
 template <class Algorithm>
 harness::Execution with_storage(Algorithm algorithm) {
   std::size_t bytes = 0;
-  CUDA_CHECK(algorithm(nullptr, bytes, nullptr));
+  WARPATH_CUDA_CHECK(algorithm(nullptr, bytes, nullptr));
   const auto storage =
       std::make_shared<DeviceBuffer<unsigned char>>(static_cast<std::int64_t>(bytes));
   return [algorithm, storage, bytes](cudaStream_t stream) {
     std::size_t available = bytes;
-    CUDA_CHECK(algorithm(storage->data(), available, stream));
+    WARPATH_CUDA_CHECK(algorithm(storage->data(), available, stream));
   };
 }
 

@@ -54,7 +54,7 @@ harness::Execution scatter_scan(const std::int32_t* scan, std::int64_t objects, 
   const auto storage = std::make_shared<KeptStorage>();
   return [=](cudaStream_t stream) {
     const thrust::counting_iterator<std::int32_t> numbers(0);
-    CUDA_CHECK(
+    WARPATH_CUDA_CHECK(
         cudaMemsetAsync(out, 0, static_cast<std::size_t>(items) * sizeof(std::int32_t), stream));
     thrust::scatter_if(thrust::cuda::par_nosync.on(stream), numbers, numbers + objects, scan,
                        numbers, out, HasItems{scan, objects, items});

@@ -65,7 +65,8 @@ harness::Execution set_operation(SetOperation operation, const Arrays<Key>& arra
                                           : by_key(policy, operation, arrays);
     // Thrust has waited for its count, which it returns to the host.
     const std::int64_t outputs = end - arrays.out;
-    CUDA_CHECK(cudaMemcpyAsync(count, &outputs, sizeof outputs, cudaMemcpyHostToDevice, stream));
+    WARPATH_CUDA_CHECK(
+        cudaMemcpyAsync(count, &outputs, sizeof outputs, cudaMemcpyHostToDevice, stream));
   };
 }
 

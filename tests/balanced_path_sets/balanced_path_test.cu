@@ -54,8 +54,8 @@ void expect_points(const Inputs& inputs, int levels, Compare less) {
          points_kernel<Duplicates, Index, Compare>, a.data(), a_count, b.data(), b_count, levels,
          less, points.data());
   std::vector<std::int64_t> found(expected.size());
-  CUDA_CHECK(cudaMemcpy(found.data(), points.data(), found.size() * sizeof(found[0]),
-                        cudaMemcpyDeviceToHost));
+  WARPATH_CUDA_CHECK(cudaMemcpy(found.data(), points.data(), found.size() * sizeof(found[0]),
+                                cudaMemcpyDeviceToHost));
   for (std::size_t diagonal = 0; diagonal < expected.size(); ++diagonal) {
     EXPECT_TRUE(cut(unpacked(found[diagonal]), diagonal) == expected[diagonal])
         << "on the device, at " << diagonal;

@@ -31,7 +31,7 @@ class LargeSets : public testing::Test {
 #else
     std::size_t free = 0;
     std::size_t all = 0;
-    CUDA_CHECK(cudaMemGetInfo(&free, &all));
+    WARPATH_CUDA_CHECK(cudaMemGetInfo(&free, &all));
     // Inputs, outputs, and what `compact` stores in between: 15 words for each key.
     constexpr std::int64_t keys = (std::int64_t{1} << 31) / 5 + 1000;
     keys_ = free > std::size_t{keys} * 15 * sizeof(int) + (std::size_t{1} << 30) ? keys : 30'000;

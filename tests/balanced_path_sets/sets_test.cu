@@ -109,7 +109,6 @@ TEST(SetsPreconditions, RoomAndOverlap) {
 }
 
 TEST(SetsPreconditions, ACheckedBuildLooksAtTheData) {
-  if (!checked_build) GTEST_SKIP() << "not a checked build";
   const Stream stream;
   Workspace workspace;
   const auto call = [&]<bool Duplicates>(const std::vector<float>& a, const std::vector<float>& b) {
@@ -117,12 +116,12 @@ TEST(SetsPreconditions, ACheckedBuildLooksAtTheData) {
     const DeviceBuffer<float> device_b = on_device(b);
     const DeviceBuffer<float> out(static_cast<std::int64_t>(a.size() + b.size()));
     DeviceCount count(stream);
-    CUDA_CHECK(cudaDeviceSynchronize());
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
     const std::string said = message([&] {
       set_operation<SetOperation::set_union, Duplicates, float>(
           device_a.span(), device_b.span(), out.span(), count, workspace, stream);
     });
-    CUDA_CHECK(cudaStreamSynchronize(stream));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
     return said;
   };
   EXPECT_EQ(call.template operator()<true>({1, 2, 2}, {1}), "nothing");
@@ -140,7 +139,7 @@ TEST(SetsMemory, OfEachVariant) {
   const std::vector<int> keys(100'000, 1);
   const DeviceBuffer<int> a = on_device(keys);
   const DeviceBuffer<int> out(200'000);
-  CUDA_CHECK(cudaDeviceSynchronize());
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   const std::int64_t tiles = 200'000 / SetTuning::tile_items + 1;
   const std::int64_t single_pass_tiles =
       200'000 / SinglePassTuning<SetOperation::set_union, int, NoValue>::tile_items + 1;

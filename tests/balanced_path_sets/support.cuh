@@ -20,7 +20,7 @@ namespace warpath::balanced_path_sets::test {
 template <class T>
 DeviceBuffer<T> poisoned(std::int64_t count) {
   DeviceBuffer<T> buffer(count);
-  CUDA_CHECK(cudaMemset(buffer.data(), 0xA5, static_cast<std::size_t>(count) * sizeof(T)));
+  WARPATH_CUDA_CHECK(cudaMemset(buffer.data(), 0xA5, static_cast<std::size_t>(count) * sizeof(T)));
   return buffer;
 }
 
@@ -78,7 +78,7 @@ class Sets : public testing::Test {
       const DeviceBuffer<Value> out_values = poisoned<Value>(room);
       DeviceCount count(stream_);
       DeviceCount pairs(stream_);
-      CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+      WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
       set_operation<operation, Duplicates, Key, Less>(device_a.span(), device_b.span(), out.span(),
                                                       count, workspace_, stream_, {variant}, less);
       set_operation_by_key<operation, Duplicates, Key, Value, Less>(

@@ -63,7 +63,7 @@ void expect_operation(const Inputs& inputs) {
   const DeviceBuffer<int> emitted = on_device(std::vector<int>{0});
   launch({1, 1}, operate_kernel<operation, Items, RangeCheck>, device_keys.data(), a_count, b_count,
          out.data(), places.data(), emitted.data());
-  CUDA_CHECK(cudaDeviceSynchronize());
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   const auto count = static_cast<std::size_t>(on_host(emitted)[0]);
   ASSERT_EQ(count, expected.keys.size());
   std::vector<int> found = on_host(out);
@@ -117,7 +117,7 @@ TEST(ThreadSetOperation, CommitBitFields) {
          commit_kernel<SetOperation::intersection, SetOperation::difference,
                        SetOperation::symmetric_difference, SetOperation::set_union>,
          keys.data(), commits.data());
-  CUDA_CHECK(cudaDeviceSynchronize());
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   EXPECT_EQ(on_host(commits), (std::vector<unsigned>{0b1110101, 0b0000010, 0b0001010, 0b1111111}));
 }
 

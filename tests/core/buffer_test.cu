@@ -93,8 +93,8 @@ TEST(DeviceBuffer, OutlivesTheWorkBeforeItsEnd) {
   {
     const DeviceBuffer<int> scratch(1000, stream);
     fill(stream, scratch.data(), 1000, 42);
-    CUDA_CHECK(cudaMemcpyAsync(result.data(), scratch.data(), 1000 * sizeof(int),
-                               cudaMemcpyDeviceToDevice, stream));
+    WARPATH_CUDA_CHECK(cudaMemcpyAsync(result.data(), scratch.data(), 1000 * sizeof(int),
+                                       cudaMemcpyDeviceToDevice, stream));
   }
   {
     const DeviceBuffer<int> next(1000, stream);
@@ -260,7 +260,7 @@ class LazyAndGuarded {
 // in the order of the first.
 TEST(Workspace, FreesMemoryAfterTheLastCallThatUsedIt) {
 #ifdef SIMT_EMULATION
-  CUDA_CHECK(cudaDeviceSynchronize());
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   const LazyAndGuarded late;
 #endif
   constexpr std::int64_t count = 1000;
@@ -271,16 +271,16 @@ TEST(Workspace, FreesMemoryAfterTheLastCallThatUsedIt) {
     const auto [in_first] = workspace.take<int>(first, count);
     fill(first, in_first, count, 1);
     cudaEvent_t first_is_done = nullptr;
-    CUDA_CHECK(cudaEventCreateWithFlags(&first_is_done, cudaEventDisableTiming));
-    CUDA_CHECK(cudaEventRecord(first_is_done, first));
-    CUDA_CHECK(cudaStreamWaitEvent(second, first_is_done));
+    WARPATH_CUDA_CHECK(cudaEventCreateWithFlags(&first_is_done, cudaEventDisableTiming));
+    WARPATH_CUDA_CHECK(cudaEventRecord(first_is_done, first));
+    WARPATH_CUDA_CHECK(cudaStreamWaitEvent(second, first_is_done));
     const auto [in_second] = workspace.take<int>(second, count);
     fill(second, in_second, count, 2);
     const auto [larger] = workspace.take<int>(second, 2 * count);
-    CUDA_CHECK(cudaStreamSynchronize(first));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(first));
     fill(second, larger, 2 * count, 3);
     EXPECT_EQ(on_host(larger, 2 * count, second), std::vector<int>(2 * count, 3));
-    CUDA_CHECK(cudaEventDestroy(first_is_done));
+    WARPATH_CUDA_CHECK(cudaEventDestroy(first_is_done));
   }
 }
 

@@ -14,13 +14,13 @@ constexpr int no_such_device = -1;
 
 TEST(CudaCheck, LetsSuccessPass) {
   int count = 0;
-  EXPECT_NO_THROW(CUDA_CHECK(cudaGetDeviceCount(&count)));
+  EXPECT_NO_THROW(WARPATH_CUDA_CHECK(cudaGetDeviceCount(&count)));
   EXPECT_GE(count, 1);
 }
 
 TEST(CudaCheck, NamesCallPlaceAndError) {
   const int line = __LINE__ + 1;
-  const auto fail = [] { CUDA_CHECK(cudaSetDevice(no_such_device)); };
+  const auto fail = [] { WARPATH_CUDA_CHECK(cudaSetDevice(no_such_device)); };
   const std::string place = std::string(__FILE__) + ":" + std::to_string(line);
   EXPECT_THAT(message_of<CudaError>(fail),
               AllOf(StartsWith("cudaSetDevice(no_such_device) failed at " + place + ": "),
@@ -29,7 +29,7 @@ TEST(CudaCheck, NamesCallPlaceAndError) {
 
 TEST(CudaCheck, KeepsTheCode) {
   try {
-    CUDA_CHECK(cudaSetDevice(no_such_device));
+    WARPATH_CUDA_CHECK(cudaSetDevice(no_such_device));
     ADD_FAILURE() << "no exception";
   } catch (const CudaError& error) {
     EXPECT_EQ(error.code(), cudaErrorInvalidDevice);
@@ -39,7 +39,7 @@ TEST(CudaCheck, KeepsTheCode) {
 TEST(CudaCheck, LeavesNoErrorPending) {
   ASSERT_NE(cudaSetDevice(no_such_device), cudaSuccess);
   ASSERT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice) << "else this test shows nothing";
-  EXPECT_THROW(CUDA_CHECK(cudaSetDevice(no_such_device)), CudaError);
+  EXPECT_THROW(WARPATH_CUDA_CHECK(cudaSetDevice(no_such_device)), CudaError);
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
 }
 
@@ -49,7 +49,7 @@ TEST(CudaCheck, EvaluatesTheCallOnce) {
     ++calls;
     return cudaSuccess;
   };
-  CUDA_CHECK(call());
+  WARPATH_CUDA_CHECK(call());
   EXPECT_EQ(calls, 1);
 }
 

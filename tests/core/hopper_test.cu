@@ -428,8 +428,8 @@ class TensorCores : public testing::Test {
   void SetUp() override {
     int device = 0;
     int major = 0;
-    CUDA_CHECK(cudaGetDevice(&device));
-    CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    WARPATH_CUDA_CHECK(cudaGetDevice(&device));
+    WARPATH_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
     if (major < 8) GTEST_SKIP() << "needs tensor cores: compute capability 8.0 or more";
   }
 };

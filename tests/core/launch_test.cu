@@ -82,7 +82,7 @@ TEST(DynamicShared, MayPass48KiB) {
 
 TEST(ResidentBlocks, FillTheDevice) {
   int processors = 0;
-  CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
+  WARPATH_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
   const unsigned small = resident_blocks(count_threads_kernel, 128, 0);
   const unsigned large = resident_blocks(count_threads_kernel, 1024, 0);
   const unsigned greedy = resident_blocks(reverse_kernel<1000>, 128, 60 * 1024);
@@ -146,7 +146,7 @@ TEST(WaitUntil, LetsTheOthersRun) {
 
 TEST(IsHopper, AgreesWithTheDevice) {
   cudaDeviceProp properties;
-  CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
+  WARPATH_CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
   EXPECT_EQ(is_hopper(), properties.major >= 9);
 }
 

@@ -34,13 +34,13 @@ std::vector<T> random_values(std::size_t count, std::uint64_t seed) {
 
 /// Bytes of the current device that stream-ordered allocations hold, once all its work is done.
 inline std::uint64_t allocated_bytes() {
-  CUDA_CHECK(cudaDeviceSynchronize());
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   int device = 0;
   cudaMemPool_t pool{};
   std::uint64_t bytes = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
-  CUDA_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes));
+  WARPATH_CUDA_CHECK(cudaGetDevice(&device));
+  WARPATH_CUDA_CHECK(cudaDeviceGetDefaultMemPool(&pool, device));
+  WARPATH_CUDA_CHECK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes));
   return bytes;
 }
 

@@ -22,8 +22,8 @@ __global__ void trap_kernel() {
 class DeviceInts {
  public:
   explicit DeviceInts(int count) {
-    CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&data_),
-                          sizeof(int) * static_cast<std::size_t>(count)));
+    WARPATH_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&data_),
+                                  sizeof(int) * static_cast<std::size_t>(count)));
   }
   ~DeviceInts() { cudaFree(data_); }
   DeviceInts(const DeviceInts&) = delete;
@@ -48,7 +48,8 @@ class Doubling : public Problem {
     for (int i = 0; i < n_; ++i) {
       input_[static_cast<std::size_t>(i)] = i + static_cast<int>(problem.integer("seed"));
     }
-    CUDA_CHECK(cudaMemcpy(device_input_.get(), input_.data(), bytes(), cudaMemcpyHostToDevice));
+    WARPATH_CUDA_CHECK(
+        cudaMemcpy(device_input_.get(), input_.data(), bytes(), cudaMemcpyHostToDevice));
   }
 
   Execution prepare(const Parameters& point) override {
@@ -71,14 +72,14 @@ class Doubling : public Problem {
   }
 
   void poison(cudaStream_t stream) override {
-    CUDA_CHECK(cudaMemsetAsync(device_output_.get(), 0xFF, bytes(), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(device_output_.get(), 0xFF, bytes(), stream));
   }
 
   std::optional<std::string> mismatch(const Parameters&, cudaStream_t stream) override {
     std::vector<int> output(input_.size());
-    CUDA_CHECK(cudaMemcpyAsync(output.data(), device_output_.get(), bytes(), cudaMemcpyDeviceToHost,
-                               stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
+    WARPATH_CUDA_CHECK(cudaMemcpyAsync(output.data(), device_output_.get(), bytes(),
+                                       cudaMemcpyDeviceToHost, stream));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
     for (std::size_t i = 0; i < output.size(); ++i) {
       if (output[i] != 2 * input_[i]) {
         return "element " + std::to_string(i) + " is " + std::to_string(output[i]) + ", expected " +
@@ -113,16 +114,16 @@ class Doubling : public Problem {
     std::vector<int> output;
     for (const int value : input_) output.push_back(2 * value);
     std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(delay_ms_));
-    CUDA_CHECK(cudaMemcpyAsync(device_output_.get(), output.data(), bytes(), cudaMemcpyHostToDevice,
-                               stream));
-    CUDA_CHECK(cudaStreamSynchronize(stream));
+    WARPATH_CUDA_CHECK(cudaMemcpyAsync(device_output_.get(), output.data(), bytes(),
+                                       cudaMemcpyHostToDevice, stream));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
   }
 
   void misbehave(cudaStream_t stream) {
     if (fault_ == "exception") throw std::runtime_error("the fake went wrong");
     if (fault_ == "cuda_error") {
-      CUDA_CHECK(cudaMemcpyAsync(device_output_.get(), device_input_.get(), bytes(),
-                                 static_cast<cudaMemcpyKind>(42), stream));
+      WARPATH_CUDA_CHECK(cudaMemcpyAsync(device_output_.get(), device_input_.get(), bytes(),
+                                         static_cast<cudaMemcpyKind>(42), stream));
     }
     if (fault_ == "device_vanishes") {
       // Another process finds no device.
@@ -136,7 +137,7 @@ class Doubling : public Problem {
 
   /// The last element keeps what it was poisoned with.
   void spoil(cudaStream_t stream) {
-    CUDA_CHECK(cudaMemsetAsync(device_output_.get() + n_ - 1, 0xFF, sizeof(int), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(device_output_.get() + n_ - 1, 0xFF, sizeof(int), stream));
   }
 
   int n_;

@@ -30,7 +30,7 @@ TEST_F(GpuClockTest, SampleIsTheTimeOfItsLaunchesDividedByTheirNumber) {
   int executions = 0;
   const Execution execution = [&](cudaStream_t stream) {
     ++executions;
-    CUDA_CHECK(cudaLaunchHostFunc(stream, pause_stream, nullptr));
+    WARPATH_CUDA_CHECK(cudaLaunchHostFunc(stream, pause_stream, nullptr));
   };
   const auto start = std::chrono::steady_clock::now();
   const double sample = clock_.sample_ms(execution, Cache::warm, launches);
@@ -48,15 +48,15 @@ TEST_F(GpuClockTest, SpinCoversTheEnqueueingOfManyLaunches) {
   if (emulated) GTEST_SKIP() << "emulated kernels run while they are enqueued";
   constexpr Milliseconds host_share(0.010);
   void* bytes = nullptr;
-  CUDA_CHECK(cudaMalloc(&bytes, 4));
+  WARPATH_CUDA_CHECK(cudaMalloc(&bytes, 4));
   const Execution execution = [&](cudaStream_t stream) {
     const auto start = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - start < host_share) {
     }
-    CUDA_CHECK(cudaMemsetAsync(bytes, 0, 4, stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(bytes, 0, 4, stream));
   };
   EXPECT_LT(clock_.sample_ms(execution, Cache::warm, 400), host_share.count() / 2);
-  CUDA_CHECK(cudaFree(bytes));
+  WARPATH_CUDA_CHECK(cudaFree(bytes));
 }
 
 }  // namespace

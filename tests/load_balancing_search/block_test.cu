@@ -96,8 +96,8 @@ void expect_blocks(const std::vector<Offset>& counts) {
       EXPECT_EQ(ranks.get(), (std::vector<std::int64_t>{expected.begin(), expected.end()}));
     }
     std::vector<TileRange> found(static_cast<std::size_t>(tiles));
-    CUDA_CHECK(cudaMemcpy(found.data(), ranges.data(), found.size() * sizeof(TileRange),
-                          cudaMemcpyDeviceToHost));
+    WARPATH_CUDA_CHECK(cudaMemcpy(found.data(), ranges.data(), found.size() * sizeof(TileRange),
+                                  cudaMemcpyDeviceToHost));
     for (std::size_t tile = 0; tile < found.size(); ++tile) {
       const std::int64_t begin = static_cast<std::int64_t>(tile) * Shape::tile_steps;
       const std::int64_t end = std::min(begin + Shape::tile_steps, steps);
@@ -165,8 +165,8 @@ TEST(BlockSearch, RanksPastTheRangeOf32Bits) {
          Work<std::int64_t>{items, device_scan.data(), device_scan.count()}, tile,
          device_partitions.data(), found.data());
   std::vector<std::int64_t> host(static_cast<std::size_t>(found.count()));
-  CUDA_CHECK(cudaMemcpy(host.data(), found.data(), host.size() * sizeof(std::int64_t),
-                        cudaMemcpyDeviceToHost));
+  WARPATH_CUDA_CHECK(cudaMemcpy(host.data(), found.data(), host.size() * sizeof(std::int64_t),
+                                cudaMemcpyDeviceToHost));
   const std::int64_t count = items - begin;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t item = begin + i;

@@ -38,14 +38,14 @@ TEST_F(Intervals, EveryWorkItemIsVisitedOnce) {
     const DeviceBuffer<int> visits(items);
     const WatchedOutput<std::int64_t> objects(items);
     const WatchedOutput<std::int64_t> ranks(items);
-    CUDA_CHECK(cudaMemset(visits.data(), 0, static_cast<std::size_t>(items) * sizeof(int)));
+    WARPATH_CUDA_CHECK(cudaMemset(visits.data(), 0, static_cast<std::size_t>(items) * sizeof(int)));
     const auto scan = scan_of(counts);
     for_each_work_item<std::int32_t>(
         items, scan.span(), CountVisits{visits.data(), objects.span().data, ranks.span().data},
         workspace_, nullptr);
     std::vector<int> found(static_cast<std::size_t>(items));
-    CUDA_CHECK(cudaMemcpy(found.data(), visits.data(), found.size() * sizeof(int),
-                          cudaMemcpyDeviceToHost));
+    WARPATH_CUDA_CHECK(cudaMemcpy(found.data(), visits.data(), found.size() * sizeof(int),
+                                  cudaMemcpyDeviceToHost));
     EXPECT_EQ(found, std::vector<int>(found.size(), 1));
     EXPECT_EQ(objects.get(), oracle::objects<std::int64_t>(counts));
     const auto expected = oracle::ranks(counts);

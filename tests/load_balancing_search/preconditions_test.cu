@@ -25,7 +25,7 @@ class Preconditions : public testing::Test {
       const WatchedOutput<std::int32_t> out(room);
       load_balancing_search<std::int32_t, std::int32_t>(items, device_scan.span(), out.span(),
                                                         workspace_, nullptr, options);
-      CUDA_CHECK(cudaDeviceSynchronize());
+      WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
     });
   }
   Workspace workspace_;
@@ -62,7 +62,7 @@ TEST_F(Preconditions, UnknownItemsPerThread) {
 }
 TEST_F(Preconditions, Overlap) {
   const DeviceBuffer<std::int32_t> memory(20);
-  CUDA_CHECK(cudaMemset(memory.data(), 0, 80));
+  WARPATH_CUDA_CHECK(cudaMemset(memory.data(), 0, 80));
   EXPECT_THAT(message([&] {
                 load_balancing_search<std::int32_t, std::int32_t>(
                     10, {memory.data(), 5}, {memory.data() + 4, 16}, workspace_, nullptr);

@@ -22,15 +22,15 @@ class WatchedOutput {
  public:
   explicit WatchedOutput(std::int64_t count, int offset = 0)
       : count_(count), offset_(offset), memory_(2 * guard + offset + count) {
-    CUDA_CHECK(cudaMemset(memory_.data(), poison, bytes()));
+    WARPATH_CUDA_CHECK(cudaMemset(memory_.data(), poison, bytes()));
   }
   [[nodiscard]] DeviceSpan<T> span() const { return {memory_.data() + guard + offset_, count_}; }
 
   /// The elements, once all work is done. A guard zone that was written fails the test.
   std::vector<T> get() const {
-    CUDA_CHECK(cudaDeviceSynchronize());
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
     std::vector<T> all(static_cast<std::size_t>(memory_.count()));
-    CUDA_CHECK(cudaMemcpy(all.data(), memory_.data(), bytes(), cudaMemcpyDeviceToHost));
+    WARPATH_CUDA_CHECK(cudaMemcpy(all.data(), memory_.data(), bytes(), cudaMemcpyDeviceToHost));
     T untouched;
     std::memset(&untouched, poison, sizeof untouched);
     for (std::int64_t i = 0; i < memory_.count(); ++i) {
@@ -72,7 +72,7 @@ void expect_objects(const Way& way, const std::vector<Offset>& counts, int out_o
   const auto items = static_cast<std::int64_t>(expected.size());
   const DeviceBuffer<Offset> scan = on_device(oracle::exclusive_scan(counts));
   const WatchedOutput<Index> out(items, out_offset);
-  CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
   load_balancing_search<Offset, Index>(items, scan.span(), out.span(), workspace, stream,
                                        way.options);
   const std::vector<Index> found = out.get();

@@ -201,7 +201,7 @@ TEST(TheWorkspace, HoldsAStateForEachRowAndPart) {
     const Guarded<float> out(M);
     reduce(SquaredDistance<float, 3>(), Sum<float>(), over_i(vectors<3>(x.span())),
            over_j(vectors<3>(y.span())), out.span(), workspace, nullptr, options);
-    CUDA_CHECK(cudaDeviceSynchronize());
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
     return workspace.bytes();
   };
   EXPECT_EQ(bytes({Scheme::gpu_1d}), 0);

@@ -39,7 +39,7 @@ std::vector<typename Reduction::Result> reduced_by_columns(const Formula& formul
   Plan plan{Scheme::tuned_2d, true, of.rows_of_block};
   plan.span = divide_up(divide_up(of.N, of.parts), 1024) * 1024;
   plan.parts = divide_up(of.N, plan.span);
-  CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
   run_columns(problem, plan, workspace, stream);
   return out.get();
 }

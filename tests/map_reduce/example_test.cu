@@ -60,7 +60,7 @@ TEST(Example, CountsStrongPairs) {
   const DeviceBuffer<float> device_y = on_device(y);
   const DeviceBuffer<float> device_b = on_device(b);
   const Guarded<int> out(M);
-  CUDA_CHECK(cudaDeviceSynchronize());
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   count_strong_pairs(device_x.span(), device_y.span(), device_b.span(), out.span(), workspace,
                      stream);
   const std::vector<int> counts = out.get();

@@ -73,14 +73,14 @@ template <class T>
 class Guarded {
  public:
   explicit Guarded(std::int64_t count) : count_(count), memory_(count + 2 * guard) {
-    CUDA_CHECK(cudaMemset(memory_.data(), 0xA5, bytes()));
+    WARPATH_CUDA_CHECK(cudaMemset(memory_.data(), 0xA5, bytes()));
   }
   [[nodiscard]] DeviceSpan<T> span() const { return {memory_.data() + guard, count_}; }
   /// The elements, once all work is done; fails where a guard has changed.
   [[nodiscard]] std::vector<T> get() const {
-    CUDA_CHECK(cudaDeviceSynchronize());
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
     std::vector<unsigned char> all(bytes());
-    CUDA_CHECK(cudaMemcpy(all.data(), memory_.data(), bytes(), cudaMemcpyDeviceToHost));
+    WARPATH_CUDA_CHECK(cudaMemcpy(all.data(), memory_.data(), bytes(), cudaMemcpyDeviceToHost));
     const std::size_t edge = guard * sizeof(T);
     for (std::size_t i = 0; i < edge; ++i) {
       if (all[i] != 0xA5 || all[all.size() - 1 - i] != 0xA5) {
@@ -110,7 +110,7 @@ std::vector<typename Reduction::Result> reduced(const Formula& formula, const Re
   const Stream stream;
   Workspace workspace;
   const Guarded<typename Reduction::Result> out(x.count);
-  CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
   reduce(formula, reduction, x, y, out.span(), workspace, stream, options);
   return out.get();
 }

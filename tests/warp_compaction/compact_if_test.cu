@@ -103,7 +103,7 @@ TEST(CompactIf, DoesNotWaitForTheStream) {
   DeviceBuffer<Element> in(n, stream);
   DeviceBuffer<Element> out(n, stream);
   DeviceCount kept(stream);
-  CUDA_CHECK(cudaMemsetAsync(in.data(), 0xFF, n * sizeof(Element), stream));
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(in.data(), 0xFF, n * sizeof(Element), stream));
   const auto call = [&](const Way& way) {
     compact_if<Element>(in.span(), out.span(), IsOdd{}, kept, workspace, stream, way.options);
   };
@@ -111,9 +111,9 @@ TEST(CompactIf, DoesNotWaitForTheStream) {
   ways.insert(ways.end(), two_pass_ways.begin(), two_pass_ways.end());
   for (const Way& way : ways) {
     call(way);  // the first call of a kernel may load it, which may wait
-    CUDA_CHECK(cudaStreamSynchronize(stream));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
     Gate gate;
-    CUDA_CHECK(cudaLaunchHostFunc(stream, pass, &gate));
+    WARPATH_CUDA_CHECK(cudaLaunchHostFunc(stream, pass, &gate));
     call(way);
     gate.opener.set_value();
     EXPECT_EQ(kept.get(stream), n);
@@ -149,7 +149,7 @@ TEST(CompactIf, ExtraMemory) {
   DeviceBuffer<Element> in(items, stream);
   DeviceBuffer<Element> out(items, stream);
   DeviceCount kept(stream);
-  CUDA_CHECK(cudaMemsetAsync(in.data(), 0, items * sizeof(Element), stream));
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(in.data(), 0, items * sizeof(Element), stream));
   const auto extra_bytes = [&](const Way& way) {
     Workspace workspace;
     compact_if<Element>(in.span(), out.span(), IsOdd{}, kept, workspace, stream, way.options);
@@ -183,7 +183,7 @@ TEST(CompactIf, FailedAllocationsLeakNothing) {
     DeviceBuffer<Element> in(items, stream);
     DeviceBuffer<Element> out(items, stream);
     DeviceCount kept(stream);
-    CUDA_CHECK(cudaMemsetAsync(in.data(), 0xFF, items * sizeof(Element), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(in.data(), 0xFF, items * sizeof(Element), stream));
     const std::size_t used = used_device_bytes();
     const std::size_t room = simt::options().device_memory;
     for (const Way& way : {two_pass_ways[0], two_pass_ways[2], single_pass_by(Path::small)}) {
@@ -192,7 +192,7 @@ TEST(CompactIf, FailedAllocationsLeakNothing) {
                             way.options);
       };
       laboratory.workspace = {};
-      CUDA_CHECK(cudaStreamSynchronize(stream));
+      WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
       simt::options().device_memory = used + 100;
       EXPECT_THROW(call(), CudaError) << way.name;
       EXPECT_EQ(used_device_bytes(), used) << way.name;

@@ -78,7 +78,8 @@ class Input {
         stream_(stream),
         buffer_(static_cast<std::int64_t>(elements.size()) + offset, stream) {
     if (bytes() == 0) return;
-    CUDA_CHECK(cudaMemcpyAsync(data(), elements.data(), bytes(), cudaMemcpyHostToDevice, stream));
+    WARPATH_CUDA_CHECK(
+        cudaMemcpyAsync(data(), elements.data(), bytes(), cudaMemcpyHostToDevice, stream));
   }
   [[nodiscard]] DeviceSpan<const T> span() const {
     return {data(), static_cast<std::int64_t>(elements_.size())};
@@ -87,8 +88,9 @@ class Input {
   [[nodiscard]] bool is_intact() const {
     if (bytes() == 0) return true;
     Bytes now(bytes());
-    CUDA_CHECK(cudaMemcpyAsync(now.data(), data(), bytes(), cudaMemcpyDeviceToHost, stream_));
-    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    WARPATH_CUDA_CHECK(
+        cudaMemcpyAsync(now.data(), data(), bytes(), cudaMemcpyDeviceToHost, stream_));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
     return std::memcmp(now.data(), elements_.data(), bytes()) == 0;
   }
 
@@ -112,8 +114,8 @@ class Output {
         stream_(stream),
         poison_(poisoned(begin_ + static_cast<std::size_t>(count) * sizeof(T) + guard_bytes)),
         buffer_(static_cast<std::int64_t>(poison_.size()), stream) {
-    CUDA_CHECK(cudaMemcpyAsync(buffer_.data(), poison_.data(), poison_.size(),
-                               cudaMemcpyHostToDevice, stream));
+    WARPATH_CUDA_CHECK(cudaMemcpyAsync(buffer_.data(), poison_.data(), poison_.size(),
+                                       cudaMemcpyHostToDevice, stream));
   }
   [[nodiscard]] DeviceSpan<T> span() const {
     return {reinterpret_cast<T*>(buffer_.data() + begin_), count_};
@@ -121,9 +123,9 @@ class Output {
   /// All of it, with the guard zones. Blocks the host.
   [[nodiscard]] Image image() const {
     Image image{Bytes(poison_.size()), begin_};
-    CUDA_CHECK(cudaMemcpyAsync(image.bytes.data(), buffer_.data(), poison_.size(),
-                               cudaMemcpyDeviceToHost, stream_));
-    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    WARPATH_CUDA_CHECK(cudaMemcpyAsync(image.bytes.data(), buffer_.data(), poison_.size(),
+                                       cudaMemcpyDeviceToHost, stream_));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
     return image;
   }
   [[nodiscard]] bool is_untouched() const { return image().bytes == poison_; }

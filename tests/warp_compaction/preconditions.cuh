@@ -18,7 +18,7 @@ namespace warpath::warp_compaction::test {
 /// Bytes of device memory in use, where that can be known exactly; else 0.
 inline std::size_t used_device_bytes() {
 #ifdef SIMT_EMULATION
-  CUDA_CHECK(cudaDeviceSynchronize());  // what is to be freed is freed
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // what is to be freed is freed
   return simt::device_bytes();
 #else
   return 0;
@@ -57,9 +57,9 @@ class PreconditionTest : public testing::Test {
 
  private:
   void set_counts(std::int64_t value) {
-    CUDA_CHECK(
+    WARPATH_CUDA_CHECK(
         cudaMemcpyAsync(kept_.device(), &value, sizeof value, cudaMemcpyHostToDevice, stream_));
-    CUDA_CHECK(cudaStreamSynchronize(stream_));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
 };
 

@@ -233,7 +233,7 @@ class RemoveDuplicatesArguments : public PreconditionTest {
     DeviceSpan<Reference> out_references;
   };
   RemoveDuplicatesArguments() {
-    CUDA_CHECK(cudaMemsetAsync(memory_.data(), 0, 12 * n * sizeof(Coordinate), stream_));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(memory_.data(), 0, 12 * n * sizeof(Coordinate), stream_));
   }
   /// Place number i for an argument; all are apart.
   template <class T>
@@ -314,8 +314,8 @@ TEST_F(RemoveDuplicatesArguments, OutputsAreApartFromTuples) {
 TEST_F(RemoveDuplicatesArguments, NoCoordinateIsNan) {
   const std::vector<Coordinate> nan(1, std::numeric_limits<Coordinate>::quiet_NaN());
   const auto write_nan = [&](int at) {
-    CUDA_CHECK(cudaMemcpyAsync(place<Coordinate>(2) + at, nan.data(), sizeof(Coordinate),
-                               cudaMemcpyHostToDevice, stream_));
+    WARPATH_CUDA_CHECK(cudaMemcpyAsync(place<Coordinate>(2) + at, nan.data(), sizeof(Coordinate),
+                                       cudaMemcpyHostToDevice, stream_));
   };
   for (const int at : {2 * static_cast<int>(n) - 1, 101, 7, 0}) {
     write_nan(at);
