@@ -16,7 +16,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from peer_rows import LEAST_COUNT, Problem, main
+from peer_points import LEAST_COUNT, Problem
+from peer_program import main
 
 PACKAGES = ("torch", "pykeops")
 

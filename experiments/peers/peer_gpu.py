@@ -1,4 +1,4 @@
-"""Inputs, verification and times of peers on a GPU, through torch. See peer_rows.py."""
+"""Inputs, verification and times of peers on a GPU, through torch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from peer_rows import LEAST_COUNT, Measure, Outcome, Peer, Problem, judge, stop_reason
+from peer_points import LEAST_COUNT, Measure, Outcome, Peer, Problem, judge, stop_reason
 
 CHECKED_ROWS = 64
 CHUNK_COLUMNS = 2**18

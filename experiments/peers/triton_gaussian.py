@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from peer_rows import Problem, main
+from peer_points import Problem
+from peer_program import main
 
 PACKAGES = ("torch", "triton")
 

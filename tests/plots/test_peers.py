@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "experiments" / "peers"))
 
 import keops  # noqa: E402
+import peer_points  # noqa: E402
+import peer_program  # noqa: E402
 import peer_rows  # noqa: E402
 import triton_gaussian  # noqa: E402
 
@@ -71,9 +73,9 @@ def written(folder: Path, rows: list[dict[str, Any]] | None = None, **changes: A
 class StandIn:
     """Measures nothing: gives each variant the outcome that the test chose."""
 
-    def __init__(self, **outcomes: peer_rows.Outcome | Exception):
+    def __init__(self, **outcomes: peer_points.Outcome | Exception):
         self.outcomes = outcomes
-        self.asked: list[tuple[str, peer_rows.Problem, peer_rows.Measure]] = []
+        self.asked: list[tuple[str, peer_points.Problem, peer_points.Measure]] = []
 
     def device_name(self) -> str:
         return synthetic.GPU
@@ -86,13 +88,13 @@ class StandIn:
         return outcome
 
 
-def timed(*samples_ms: float) -> peer_rows.Outcome:
-    return peer_rows.Outcome(
+def timed(*samples_ms: float) -> peer_points.Outcome:
+    return peer_points.Outcome(
         verified="passed", relative_error=1e-7, samples_ms=list(samples_ms), stop="noise"
     )
 
 
-def add(path: Path, bench: Any, peers: list | None = None) -> list[peer_rows.Outcome]:
+def add(path: Path, bench: Any, peers: list | None = None) -> list[peer_points.Outcome]:
     return peer_rows.add_rows(path, peers or keops.peers(), keops.PACKAGES, bench)
 
 
@@ -192,12 +194,12 @@ def test_the_archives_own_rules_hold(tmp_path):
     path = written(tmp_path, measure={"cache": "warm", "launches": 20, "unknown": 1})
     bench = StandIn(keops_1d=timed(4.0), keops_2d=timed(8.0))
     add(path, bench)
-    assert bench.asked[0][2] == peer_rows.Measure(cache="warm", launches=20)
+    assert bench.asked[0][2] == peer_points.Measure(cache="warm", launches=20)
     assert {row["launches"] for row in rows_of(path, "keops_1d")} == {20}
 
 
 def test_without_rules_the_harness_defaults_hold():
-    assert peer_rows.measure_of({}) == peer_rows.Measure("cold", 15, 500, 0.02, 5, 0.75, 1)
+    assert peer_rows.measure_of({}) == peer_points.Measure("cold", 15, 500, 0.02, 5, 0.75, 1)
 
 
 def test_nothing_is_left_beside_the_archive(tmp_path):
@@ -220,8 +222,8 @@ def test_what_cannot_be_written_leaves_the_archive_as_it_was(tmp_path):
 
 def test_a_wrong_answer_has_no_time(tmp_path):
     path = written(tmp_path)
-    problem = peer_rows.Problem(**PROBLEM)
-    wrong = peer_rows.judge(problem, 3e-4)
+    problem = peer_points.Problem(**PROBLEM)
+    wrong = peer_points.judge(problem, 3e-4)
     outcomes = add(path, StandIn(keops_1d=wrong, keops_2d=timed(8.0)))
     assert not all(outcome.is_good for outcome in outcomes)
     row = archives.load(path).rows[4]
@@ -245,15 +247,15 @@ def test_a_wrong_answer_has_no_time(tmp_path):
     ],
 )
 def test_what_is_right(reduction, number, error, verified):
-    problem = peer_rows.Problem(**PROBLEM | {"reduction": reduction, "number": number})
-    outcome = peer_rows.judge(problem, error)
+    problem = peer_points.Problem(**PROBLEM | {"reduction": reduction, "number": number})
+    outcome = peer_points.judge(problem, error)
     assert outcome.verified == verified
     assert outcome.is_good == (verified == "passed")
 
 
 def test_a_nan_leaves_a_valid_archive(tmp_path):
     path = written(tmp_path)
-    wrong = peer_rows.judge(peer_rows.Problem(**PROBLEM), float("nan"))
+    wrong = peer_points.judge(peer_points.Problem(**PROBLEM), float("nan"))
     add(path, StandIn(keops_1d=wrong, keops_2d=wrong))
     assert archives.load(path).rows[-1].counters == {}
 
@@ -291,7 +293,7 @@ def test_problems_too_large_are_skipped(tmp_path):
     ],
 )
 def test_what_keops_does_not_do(changes, reason_1d, reason_2d):
-    problem = peer_rows.Problem(**PROBLEM | changes)
+    problem = peer_points.Problem(**PROBLEM | changes)
     for peer, reason in zip(keops.peers(), (reason_1d, reason_2d), strict=True):
         found = peer.cannot(problem)
         assert (found is None) if reason is None else (reason in found)
@@ -310,7 +312,7 @@ def test_what_keops_does_not_do(changes, reason_1d, reason_2d):
     ],
 )
 def test_what_the_triton_kernel_does_not_do(changes, reason):
-    found = triton_gaussian.TritonGaussian().cannot(peer_rows.Problem(**PROBLEM | changes))
+    found = triton_gaussian.TritonGaussian().cannot(peer_points.Problem(**PROBLEM | changes))
     assert (found is None) if reason is None else (reason in found)
 
 
@@ -318,7 +320,7 @@ def test_what_the_triton_kernel_does_not_do(changes, reason):
 @pytest.mark.parametrize("m", [1, 2, 5, 16, 100, 10**6])
 @pytest.mark.parametrize("n", [1, 127, 10**4, 10**9])
 def test_parts_of_the_columns_are_all_of_them(m, n, d):
-    problem = peer_rows.Problem(**PROBLEM | {"m": m, "n": n, "d": d})
+    problem = peer_points.Problem(**PROBLEM | {"m": m, "n": n, "d": d})
     shapes = triton_gaussian.shapes_of(problem)
     assert shapes
     for shape in shapes:
@@ -333,8 +335,8 @@ def test_parts_of_the_columns_are_all_of_them(m, n, d):
 @pytest.mark.parametrize("program", [keops, triton_gaussian])
 def test_a_missing_package_is_said(program, tmp_path, monkeypatch, capsys):
     path = written(tmp_path)
-    monkeypatch.setattr(peer_rows.importlib.util, "find_spec", lambda name: None)
-    code = peer_rows.main("test", program.peers(), program.PACKAGES, [str(tmp_path)])
+    monkeypatch.setattr(peer_program.importlib.util, "find_spec", lambda name: None)
+    code = peer_program.main("test", program.peers(), program.PACKAGES, [str(tmp_path)])
     assert code == 0
     assert "torch is not installed" in capsys.readouterr().out
     variants = {peer.variant for peer in program.peers()}
@@ -347,10 +349,12 @@ def test_a_missing_package_is_said(program, tmp_path, monkeypatch, capsys):
 
 def test_the_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(
-        peer_rows.importlib.util, "find_spec", lambda name: None if name == "pykeops" else "there"
+        peer_program.importlib.util,
+        "find_spec",
+        lambda name: None if name == "pykeops" else "there",
     )
-    assert peer_rows.missing_package(keops.PACKAGES) == "pykeops is not installed"
-    assert peer_rows.missing_package(triton_gaussian.PACKAGES) is None
+    assert peer_program.missing_package(keops.PACKAGES) == "pykeops is not installed"
+    assert peer_program.missing_package(triton_gaussian.PACKAGES) is None
 
 
 def test_times_stay_with_their_device(tmp_path):
@@ -374,13 +378,13 @@ def test_an_emulated_archive_gets_no_time(tmp_path):
 
 
 def test_foreign_archives_are_refused(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(peer_rows.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(peer_program.importlib.util, "find_spec", lambda name: None)
     path = synthetic.write(tmp_path, synthetic.passes())
-    assert peer_rows.main("test", keops.peers(), keops.PACKAGES, [str(path)]) == 2
+    assert peer_program.main("test", keops.peers(), keops.PACKAGES, [str(path)]) == 2
     assert "warp_compaction" in capsys.readouterr().err
-    assert peer_rows.main("test", keops.peers(), keops.PACKAGES, [str(tmp_path / "no")]) == 2
+    assert peer_program.main("test", keops.peers(), keops.PACKAGES, [str(tmp_path / "no")]) == 2
     # Of a folder, only the archives of map_reduce are taken.
-    assert peer_rows.main("test", keops.peers(), keops.PACKAGES, [str(tmp_path)]) == 0
+    assert peer_program.main("test", keops.peers(), keops.PACKAGES, [str(tmp_path)]) == 0
 
 
 def test_a_row_without_a_parameter_is_refused(tmp_path):
@@ -393,18 +397,18 @@ def test_a_row_without_a_parameter_is_refused(tmp_path):
 def test_max_pairs_wins_over_the_variants_own(tmp_path, monkeypatch):
     path = written(tmp_path)
     bench = StandIn(keops_1d=timed(4.0), keops_2d=timed(8.0))
-    monkeypatch.setattr(peer_rows, "make_bench", lambda packages: bench)
+    monkeypatch.setattr(peer_program, "make_bench", lambda packages: bench)
     arguments = [str(path), "--max-pairs", "1e5"]
-    assert peer_rows.main("test", keops.peers(), keops.PACKAGES, arguments) == 0
+    assert peer_program.main("test", keops.peers(), keops.PACKAGES, arguments) == 0
     assert [problem.n for _, problem, _ in bench.asked] == [1000, 1000]
 
 
 def test_a_wrong_answer_makes_the_program_fail(tmp_path, monkeypatch, capsys):
-    wrong = peer_rows.judge(peer_rows.Problem(**PROBLEM), 1.0)
+    wrong = peer_points.judge(peer_points.Problem(**PROBLEM), 1.0)
     bench = StandIn(keops_1d=wrong, keops_2d=timed(8.0))
-    monkeypatch.setattr(peer_rows, "make_bench", lambda packages: bench)
+    monkeypatch.setattr(peer_program, "make_bench", lambda packages: bench)
     path = written(tmp_path)
-    assert peer_rows.main("test", keops.peers(), keops.PACKAGES, [str(path)]) == 1
+    assert peer_program.main("test", keops.peers(), keops.PACKAGES, [str(path)]) == 1
     assert "FAILED: wrong answer" in capsys.readouterr().out
 
 
@@ -412,19 +416,19 @@ def test_a_wrong_answer_makes_the_program_fail(tmp_path, monkeypatch, capsys):
 
 
 def test_a_summary():
-    time = peer_rows.summarize([5.0, 1.0, 2.0, 4.0, 3.0])
+    time = peer_points.summarize([5.0, 1.0, 2.0, 4.0, 3.0])
     assert (time["median"], time["min"], time["samples"]) == (3, 1, 5)
     assert (time["p10"], time["p90"]) == (pytest.approx(1.4), pytest.approx(4.6))
     assert time["noise"] == 1  # less than 6 samples
-    assert peer_rows.summarize([7.0])["p90"] == 7
+    assert peer_points.summarize([7.0])["p90"] == 7
 
 
 def test_noise_is_between_order_statistics():
     # n = 16: ranks 8 -+ 3.92, so the 5th and the 13th sample (from 0: 4 and 12).
     samples = [float(k) for k in range(100, 116)]
-    assert peer_rows.median_noise(samples) == pytest.approx((112 - 104) / 2 / 107.5)
-    assert peer_rows.median_noise([*samples[:-1], 1e9]) == peer_rows.median_noise(samples)
-    assert peer_rows.median_noise([2.0] * 6) == 0
+    assert peer_points.median_noise(samples) == pytest.approx((112 - 104) / 2 / 107.5)
+    assert peer_points.median_noise([*samples[:-1], 1e9]) == peer_points.median_noise(samples)
+    assert peer_points.median_noise([2.0] * 6) == 0
 
 
 @pytest.mark.parametrize(
@@ -440,5 +444,5 @@ def test_noise_is_between_order_statistics():
     ],
 )
 def test_when_to_stop(samples, seconds, reason):
-    measure = peer_rows.Measure(max_samples=30)
-    assert peer_rows.stop_reason(measure, samples, seconds) == reason
+    measure = peer_points.Measure(max_samples=30)
+    assert peer_points.stop_reason(measure, samples, seconds) == reason
