@@ -17,7 +17,7 @@
 
 #include <cstdint>
 
-#include "biased_binary_search/biased_search.cuh"
+#include "core/biased_search.cuh"
 #include "core/merge_path.cuh"
 
 namespace warpath::balanced_path_sets {
@@ -43,10 +43,8 @@ struct BiasedRunBegin {
   template <class Data, class Index, class Key, class Less>
   __host__ __device__ __forceinline__ Index operator()(Data data, Index end, const Key& key,
                                                        Less less) const {
-    using biased_binary_search::Bound;
     if (end == 0 || less(data[end - 1], key)) return end;
-    return biased_binary_search::biased_search<Bound::lower, Wide>(
-        data, static_cast<Index>(end - 1), key, levels, less);
+    return biased_search<Bound::lower, Wide>(data, static_cast<Index>(end - 1), key, levels, less);
   }
 };
 
@@ -79,8 +77,6 @@ template <bool Duplicates, class Wide = std::int64_t, class A, class B, class In
 __host__ __device__ __forceinline__ PathPoint<Index> balance(A a, Index a_merged, B b,
                                                              Index b_count, Index diagonal,
                                                              RunBegin run_begin, Less less) {
-  using biased_binary_search::biased_search;
-  using biased_binary_search::Bound;
   const Index b_merged = diagonal - a_merged;
   if (b_merged >= b_count) return {a_merged, false};
   // A run that the diagonal cuts has the key that B would give next, since A gives its part first.

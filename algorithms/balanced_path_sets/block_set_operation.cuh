@@ -156,9 +156,9 @@ __device__ __forceinline__ Slots<Key, Shape::items> block_set_operation(
   __syncthreads();  // the keys are there
   const Key* keys = shared.keys;
   const ThreadPart part = thread_part<Shape>(tile, thread);
-  const auto point = balanced_path<Duplicates, int>(keys + tile.a_begin, tile.a_count,
-                                                    keys + tile.b_begin, tile.b_count, part.begin,
-                                                    biased_binary_search::shared_levels, less);
+  const auto point =
+      balanced_path<Duplicates, int>(keys + tile.a_begin, tile.a_count, keys + tile.b_begin,
+                                     tile.b_count, part.begin, shared_bias_levels, less);
   return thread_slots<Shape, operation>(keys, tile, part, point, less);
 }
 

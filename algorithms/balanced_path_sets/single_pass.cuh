@@ -94,9 +94,8 @@ __global__ void find_tile_ends_kernel(Input<Key, Value> a, Input<Key, Value> b,
                                guess - range.low, range.high - range.low, std::int64_t{128},
                                [&](std::int64_t i) { return is_taken(diagonal, range.low + i); });
   }
-  const auto point =
-      balance<Duplicates>(a.keys, a_merged, b.keys, b.count, diagonal,
-                          BiasedRunBegin<>{biased_binary_search::global_levels}, less);
+  const auto point = balance<Duplicates>(a.keys, a_merged, b.keys, b.count, diagonal,
+                                         BiasedRunBegin<>{global_bias_levels}, less);
   if ((EndsPerWarp > 1 || lane_index() == 0) && end <= tiles) ends[end] = packed(point);
 }
 

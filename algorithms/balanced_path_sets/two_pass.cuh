@@ -25,7 +25,7 @@ __global__ void find_set_partitions_kernel(Input<Key, Value> a, Input<Key, Value
   if (tile > tiles) return;
   const std::int64_t diagonal = min(tile * tile_items, a.count + b.count);
   partitions[tile] = packed(balanced_path<Duplicates>(a.keys, a.count, b.keys, b.count, diagonal,
-                                                      biased_binary_search::global_levels, less));
+                                                      global_bias_levels, less));
 }
 
 /// What a launch over all tiles does with its outputs.

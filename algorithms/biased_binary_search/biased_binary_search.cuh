@@ -53,7 +53,7 @@ void find_run_starts(DeviceSpan<const Key> keys, DeviceSpan<const Index> positio
                      static_cast<std::int64_t>(std::numeric_limits<Index>::max()));
   }
   const int levels = options.variant == Variant::plain ? 0 : options.levels;
-  if (options.variant == Variant::biased) require_in_range("levels", levels, 1, max_levels);
+  if (options.variant == Variant::biased) require_in_range("levels", levels, 1, max_bias_levels);
   require_no_nan("keys", keys, stream);
   require_sorted("keys", keys, less, stream);
   require_indices("positions", positions, keys.count, stream);

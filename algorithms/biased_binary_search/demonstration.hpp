@@ -46,10 +46,10 @@ inline std::string demonstration() {
     text << "  split at " << parts - 1 << "/" << parts << ": [" << begin << ", " << end
          << ") is left\n";
   }
-  text << "\nProbes with 0 to " << max_levels << " levels, for runs of\n";
+  text << "\nProbes with 0 to " << max_bias_levels << " levels, for runs of\n";
   for (const std::int64_t length : {1, 100, 10'000, 1'000'000}) {
     text << "  " << length << ":";
-    for (int levels = 0; levels <= max_levels; ++levels) {
+    for (int levels = 0; levels <= max_bias_levels; ++levels) {
       text << ' ' << probes_of(count, (count - 1) / length, length, levels);
     }
     text << '\n';

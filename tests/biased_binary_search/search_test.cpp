@@ -22,7 +22,7 @@ void expect_bounds(const std::vector<int>& data) {
     const auto lower = std::lower_bound(data.begin(), data.end(), key) - data.begin();
     const auto upper = std::upper_bound(data.begin(), data.end(), key) - data.begin();
     const int count = static_cast<int>(data.size());
-    for (int levels = 0; levels <= max_levels; ++levels) {
+    for (int levels = 0; levels <= max_bias_levels; ++levels) {
       SCOPED_TRACE("key " + std::to_string(key) + ", levels " + std::to_string(levels));
       const auto less = std::less<>{};
       EXPECT_EQ((biased_search<Bound::lower>(data.data(), count, key, levels, less)), lower);
@@ -62,7 +62,7 @@ TEST(BiasedSearch, SizesAroundTheSplits) {
 TEST(BiasedSearch, AnyOrder) {
   const std::vector<double> down = {9, 7, 7, 7, 3, -0.0, 0.0, -5};
   const auto greater = std::greater<>{};
-  for (int levels = 0; levels <= max_levels; ++levels) {
+  for (int levels = 0; levels <= max_bias_levels; ++levels) {
     EXPECT_EQ((biased_search<Bound::lower>(down.data(), 8, 7.0, levels, greater)), 1);
     EXPECT_EQ((biased_search<Bound::upper>(down.data(), 8, 7.0, levels, greater)), 4);
     EXPECT_EQ((biased_search<Bound::lower>(down.data(), 8, 0.0, levels, greater)), 5);
@@ -119,7 +119,7 @@ TEST(BiasedSearch, WhatTheBiasCosts) {
 // 32-bit halves overflow beyond 2^30, and 511 times the end long before.
 TEST(BiasedSearch, PastTwoToThe31) {
   const std::int64_t count = (std::int64_t{3} << 31) + 17;
-  for (int levels = 0; levels <= max_levels; ++levels) {
+  for (int levels = 0; levels <= max_bias_levels; ++levels) {
     std::int64_t probes = 0;
     const CountedRuns runs{1000, &probes};
     for (const std::int64_t key : {std::int64_t{0}, count / 2000, count / 1000}) {
