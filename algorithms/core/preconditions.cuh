@@ -17,6 +17,19 @@
 
 namespace warpath {
 
+/// Throws unless the span is one: a count that is not negative, and memory if there are elements.
+template <class T>
+void require_span(const std::string& name, DeviceSpan<T> span) {
+  if (span.count < 0) {
+    throw std::invalid_argument(name + " has " + std::to_string(span.count) +
+                                " elements: expected 0 or more");
+  }
+  if (span.count > 0 && span.data == nullptr) {
+    throw std::invalid_argument(name + " is null, but has " + std::to_string(span.count) +
+                                " elements: expected device memory");
+  }
+}
+
 /// Throws unless `out` holds at least `needed` elements.
 template <class T>
 void require_room(const std::string& name, DeviceSpan<T> out, std::int64_t needed) {

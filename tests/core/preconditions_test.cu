@@ -14,6 +14,19 @@ std::string message(const std::function<void()>& act) {
   return message_of<std::invalid_argument>(act);
 }
 
+TEST(RequireSpan, NamesTheArgumentAndWhatIsWrong) {
+  int value = 0;
+  const auto of = [](int* data, std::int64_t count) {
+    return message([&] { require_span("a", DeviceSpan<int>{data, count}); });
+  };
+  EXPECT_EQ(of(&value, 1), "nothing");
+  EXPECT_EQ(of(&value, 0), "nothing");
+  EXPECT_EQ(of(nullptr, 0), "nothing");
+  EXPECT_EQ(of(&value, -1), "a has -1 elements: expected 0 or more");
+  EXPECT_EQ(of(nullptr, -7), "a has -7 elements: expected 0 or more");
+  EXPECT_EQ(of(nullptr, 5), "a is null, but has 5 elements: expected device memory");
+}
+
 TEST(RequireRoom, NamesTheArgumentItsSizeAndTheNeed) {
   int value = 0;
   const DeviceSpan<int> out{&value, 10};
