@@ -114,8 +114,9 @@ void run(const Call<Key, Value, Less>& call, const Options& options) {
   if constexpr (has_lines<Key>) {
     using Shape = SinglePassTuning<operation, Key, Value>;
     constexpr std::size_t bytes = sizeof(SinglePassStorage<Shape, Key, Value>);
-    const bool is_single = options.variant == Variant::single_pass && is_hopper();
-    if (is_single && bytes <= device_shared_bytes()) {
+    if (options.variant == Variant::single_pass &&
+        can_run(single_pass_kernel<Shape, operation, Duplicates, Key, Value, Less>,
+                {.hopper = true, .shared_bytes = bytes})) {
       return run_single_pass<Shape, operation, Duplicates>(call);
     }
   }

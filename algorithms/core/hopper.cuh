@@ -20,6 +20,9 @@ namespace warpath::hopper {
 
 /// Bulk copies have this granularity, in bytes.
 inline constexpr int bulk_bytes = 16;
+/// The most dynamic shared memory that a block can have on compute capability 9.0 and 10.0. (12.0
+/// has about 99 KiB: what a kernel can have on the device at hand, can_run() says.)
+inline constexpr std::size_t max_shared_bytes = 227 * 1024;
 
 /// In shared memory. A phase completes once all announced arrivals and all announced bytes have
 /// come; then the next begins.
@@ -44,6 +47,7 @@ __device__ __forceinline__ std::uint32_t shared_address(const void* pointer) {
 /// One thread; __syncthreads must follow before anybody uses the barrier.
 __device__ __forceinline__ void init(TransactionBarrier& barrier, unsigned arrivals) {
 #ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
   simt::tx_init(&barrier, arrivals);
 #else
   WARPATH_PTX("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)),
@@ -56,6 +60,7 @@ __device__ __forceinline__ void init(TransactionBarrier& barrier, unsigned arriv
 /// Arrives: what this thread did before is visible to whoever waits for the phase.
 __device__ __forceinline__ void arrive(TransactionBarrier& barrier) {
 #ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
   simt::tx_arrive(&barrier, 0);
 #else
   WARPATH_PTX("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(&barrier))
@@ -66,6 +71,7 @@ __device__ __forceinline__ void arrive(TransactionBarrier& barrier) {
 /// Arrives, and announces `bytes` that bulk loads will bring in this phase.
 __device__ __forceinline__ void arrive_expect(TransactionBarrier& barrier, unsigned bytes) {
 #ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
   simt::tx_arrive(&barrier, bytes);
 #else
   WARPATH_PTX(
@@ -79,6 +85,7 @@ __device__ __forceinline__ void arrive_expect(TransactionBarrier& barrier, unsig
 /// then visible.
 __device__ __forceinline__ void wait(TransactionBarrier& barrier, unsigned parity) {
 #ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
   simt::tx_wait(&barrier, parity);
 #else
   WARPATH_PTX(
@@ -95,6 +102,7 @@ __device__ __forceinline__ void wait(TransactionBarrier& barrier, unsigned parit
 /// program.
 __device__ __forceinline__ void block_barrier() {
 #ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
   __syncthreads();
 #else
   WARPATH_PTX("barrier.cta.sync.aligned 0;" ::: "memory");
@@ -103,7 +111,9 @@ __device__ __forceinline__ void block_barrier() {
 
 /// Lets the stream's next kernel start, if it was launched to start early: this block's part of it.
 __device__ __forceinline__ void let_next_kernel_start() {
-#ifndef SIMT_EMULATION
+#ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
+#else
   WARPATH_PTX("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
@@ -120,6 +130,7 @@ __device__ __forceinline__ void wait_for_kernel_before() {
 __device__ __forceinline__ void bulk_load(void* shared, const void* global, unsigned bytes,
                                           TransactionBarrier& barrier) {
 #ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
   simt::tx_copy(&barrier, shared, global, bytes);
 #else
   WARPATH_PTX(
@@ -134,6 +145,7 @@ __device__ __forceinline__ void bulk_load(void* shared, const void* global, unsi
 /// fence_for_bulk() in the writing threads and a block barrier before it.
 __device__ __forceinline__ void bulk_store(void* global, const void* shared, unsigned bytes) {
 #ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
   simt::bulk_store(global, shared, bytes);
 #else
   WARPATH_PTX("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
@@ -145,6 +157,7 @@ __device__ __forceinline__ void bulk_store(void* global, const void* shared, uns
 /// Closes the group of bulk stores that this thread has started.
 __device__ __forceinline__ void bulk_store_commit() {
 #ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
   simt::bulk_store_commit();
 #else
   WARPATH_PTX("cp.async.bulk.commit_group;" ::: "memory");
@@ -156,6 +169,7 @@ __device__ __forceinline__ void bulk_store_commit() {
 template <unsigned Pending>
 __device__ __forceinline__ void bulk_store_wait_read() {
 #ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
   simt::bulk_store_wait_read(Pending);
 #else
   WARPATH_PTX("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
@@ -165,7 +179,9 @@ __device__ __forceinline__ void bulk_store_wait_read() {
 /// Orders this thread's ordinary accesses to shared memory before bulk copies that start after the
 /// next barrier, of the block or a transaction barrier.
 __device__ __forceinline__ void fence_for_bulk() {
-#ifndef SIMT_EMULATION
+#ifdef SIMT_EMULATION
+  simt::require_compiled_for(90);
+#else
   WARPATH_PTX("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }

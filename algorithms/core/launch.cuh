@@ -1,13 +1,18 @@
-// One typed way to launch a kernel, the one accessor of dynamic shared memory, and the one way to
-// poll.
+// The one typed way to launch a kernel, the predicate that chooses between kernels, the accessor of
+// dynamic shared memory, and the one way to poll.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "core/cuda_check.cuh"
+#include "core/device.cuh"
 
 namespace warpath {
 
@@ -18,18 +23,82 @@ struct LaunchShape {
   unsigned threads = 1;
   std::size_t shared_bytes = 0;
   cudaStream_t stream = nullptr;
-  /// On Hopper: the kernel may start once every block of the kernel before it in the stream has
-  /// ended or called hopper::let_next_kernel_start(), and calls hopper::wait_for_kernel_before()
-  /// itself. Elsewhere it starts as any other.
+  /// If the kernel was compiled for Hopper: it may start once every block of the kernel before it
+  /// in the stream has ended or called hopper::let_next_kernel_start(), and calls
+  /// hopper::wait_for_kernel_before() itself. Elsewhere it starts as any other.
   bool starts_early = false;
 };
 
-/// Whether the code of `kernel` that this device runs has been compiled for Hopper, or later.
+namespace detail {
+
+/// What the driver says about a kernel's code on one device.
+struct KernelCode {
+  int compiled_for = 0;  ///< compute capability, times ten
+  std::size_t static_shared_bytes = 0;
+};
+
+/// The driver is asked once for each kernel and device: a call would wait for it every time. Any
+/// number of threads may ask.
+class KernelCodes {
+ public:
+  template <class Ask>
+  KernelCode get(const void* kernel, int device, const Ask& ask) {
+    const std::pair key(kernel, device);
+    {
+      const std::shared_lock lock(mutex_);
+      if (const auto found = codes_.find(key); found != codes_.end()) return found->second;
+    }
+    const KernelCode code = ask();
+    const std::unique_lock lock(mutex_);
+    return codes_.emplace(key, code).first->second;
+  }
+  /// For tests that change what the emulated devices are.
+  void forget() {
+    const std::unique_lock lock(mutex_);
+    codes_.clear();
+  }
+
+ private:
+  std::shared_mutex mutex_;
+  std::map<std::pair<const void*, int>, KernelCode> codes_;
+};
+inline KernelCodes& kernel_codes() {
+  static KernelCodes codes;
+  return codes;
+}
+
 template <class... Declared>
-bool is_compiled_for_hopper(void (*kernel)(Declared...)) {
-  cudaFuncAttributes attributes{};
-  WARPATH_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
-  return attributes.ptxVersion >= 90;
+KernelCode code_of(void (*kernel)(Declared...)) {
+  return kernel_codes().get(reinterpret_cast<const void*>(kernel), current_device(), [&] {
+    cudaFuncAttributes attributes{};
+    WARPATH_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+    // PTX for 8.0 that the driver has compiled for a device of 9.0 has binaryVersion 90, and no
+    // instruction of 9.0 in it.
+    return KernelCode{std::min(attributes.ptxVersion, attributes.binaryVersion),
+                      attributes.sharedSizeBytes};
+  });
+}
+
+/// The compute capability that hopper.cuh needs, times ten.
+inline constexpr int hopper_capability = 90;
+
+}  // namespace detail
+
+/// What a kernel needs that not every device of compute capability 8.0 or more has.
+struct KernelNeeds {
+  bool hopper = false;           ///< it calls functions of hopper.cuh that trap before 9.0
+  std::size_t shared_bytes = 0;  ///< of dynamic shared memory, for a block
+};
+
+/// Whether the current device can run `kernel`: whether the code of it that was loaded has been
+/// compiled for what it needs, and a block's shared memory fits the device. Every choice between
+/// kernels is made by this function: what the device is called, or could run if the program had
+/// been compiled for it, decides nothing.
+template <class... Declared>
+bool can_run(void (*kernel)(Declared...), const KernelNeeds& needs) {
+  const detail::KernelCode code = detail::code_of(kernel);
+  if (needs.hopper && code.compiled_for < detail::hopper_capability) return false;
+  return code.static_shared_bytes + needs.shared_bytes <= device_shared_bytes();
 }
 
 /// Launches `kernel`; the arguments are converted to the kernel's own parameter types. Throws
@@ -49,7 +118,9 @@ void launch(const LaunchShape& shape, void (*kernel)(Declared...), Given&&... ar
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   config.attrs = &early;
-  config.numAttrs = shape.starts_early && is_compiled_for_hopper(kernel) ? 1 : 0;
+  const bool is_early =
+      shape.starts_early && detail::code_of(kernel).compiled_for >= detail::hopper_capability;
+  config.numAttrs = is_early ? 1 : 0;
   WARPATH_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel,
                                         static_cast<Declared>(std::forward<Given>(arguments))...));
 }
@@ -61,11 +132,7 @@ unsigned resident_blocks(void (*kernel)(Declared...), unsigned threads, std::siz
     WARPATH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                             static_cast<int>(shared_bytes)));
   }
-  int device = 0;
-  int processors = 0;
   int per_processor = 0;
-  WARPATH_CUDA_CHECK(cudaGetDevice(&device));
-  WARPATH_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
   WARPATH_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &per_processor, kernel, static_cast<int>(threads), shared_bytes));
   if (per_processor == 0) {
@@ -74,30 +141,7 @@ unsigned resident_blocks(void (*kernel)(Declared...), unsigned threads, std::siz
                         std::to_string(shared_bytes) +
                         " bytes of shared memory does not fit this device");
   }
-  return static_cast<unsigned>(processors * per_processor);
-}
-
-/// The most dynamic shared memory that a Hopper block can have.
-inline constexpr std::size_t max_shared_bytes = 227 * 1024;
-
-/// Whether the current device has bulk copies and transaction barriers: compute capability 9.0 or
-/// more.
-inline bool is_hopper() {
-  int device = 0;
-  int major = 0;
-  WARPATH_CUDA_CHECK(cudaGetDevice(&device));
-  WARPATH_CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  return major >= 9;
-}
-
-/// The most dynamic shared memory that a block can have on the current device.
-inline std::size_t device_shared_bytes() {
-  int device = 0;
-  int bytes = 0;
-  WARPATH_CUDA_CHECK(cudaGetDevice(&device));
-  WARPATH_CUDA_CHECK(
-      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return static_cast<std::size_t>(bytes);
+  return static_cast<unsigned>(device_processors() * per_processor);
 }
 
 /// The block's dynamic shared memory, seen as one struct. A kernel calls it once.

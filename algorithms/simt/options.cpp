@@ -46,6 +46,9 @@ Options from_environment() {
   o.lazy = number("SIMT_LAZY", 0, 0, 1);
   o.verbose = number("SIMT_VERBOSE", 0, 0, 1);
   o.devices = unsigned(number("SIMT_DEVICES", 2, 1, max_devices));
+  o.arch = unsigned(number("SIMT_ARCH", 90, 80, 129));
+  o.ptx = unsigned(number("SIMT_PTX", o.arch, 80, o.arch));
+  o.shared_bytes = number("SIMT_SHARED_BYTES", 227 << 10, 48 << 10, 227 << 10);
   o.device_memory =
       number("SIMT_DEVICE_MEMORY", std::min<std::size_t>(physical / 2, 8ull << 30), 1, 1ull << 50);
   o.stack_bytes = number("SIMT_STACK", stack_bytes, 16 << 10, 64 << 20) & ~std::size_t{4095};
@@ -66,6 +69,9 @@ std::string reproduction() {
   if (o.lazy) text += " SIMT_LAZY=1";
   if (o.guard) text += " SIMT_GUARD=1";
   if (!o.strict) text += " SIMT_STRICT=0";
+  if (o.arch != 90) text += " SIMT_ARCH=" + std::to_string(o.arch);
+  if (o.ptx != o.arch) text += " SIMT_PTX=" + std::to_string(o.ptx);
+  if (o.shared_bytes != 227 << 10) text += " SIMT_SHARED_BYTES=" + std::to_string(o.shared_bytes);
   return text + " SIMT_WORKERS=" + std::to_string(o.workers);
 }
 

@@ -17,6 +17,13 @@ struct Options {
   bool lazy;           ///< SIMT_LAZY: streams run only when somebody waits for them
   bool verbose;        ///< SIMT_VERBOSE: each diagnostic is also printed to stderr
   unsigned devices;    ///< SIMT_DEVICES: how many devices there are (default 2)
+  /// SIMT_ARCH: the devices' compute capability, times ten (default 90). Below 90 there are no bulk
+  /// copies, transaction barriers or early starts.
+  unsigned arch;
+  /// SIMT_PTX: what the kernels were compiled for, in the same unit (default: SIMT_ARCH). Less than
+  /// SIMT_ARCH plays a build for older devices, whose PTX the driver compiles for this one.
+  unsigned ptx;
+  std::size_t shared_bytes;   ///< SIMT_SHARED_BYTES: a block's most shared memory (227 KiB)
   std::size_t device_memory;  ///< SIMT_DEVICE_MEMORY: bytes of each device
   std::size_t stack_bytes;    ///< SIMT_STACK: bytes of stack of one CUDA thread
   unsigned watchdog_ms;  ///< SIMT_WATCHDOG_MS: polling without progress for so long is a livelock

@@ -22,8 +22,7 @@ namespace {
 constexpr int multiprocessors = 4;
 constexpr int blocks_per_multiprocessor = 2;
 constexpr int threads_per_multiprocessor = 2048;
-constexpr int shared_per_block = 48 << 10, shared_per_block_optin = 227 << 10;
-constexpr int shared_per_multiprocessor = 228 << 10, shared_reserved = 1 << 10;
+constexpr int shared_per_block = 48 << 10, shared_reserved = 1 << 10;
 constexpr int l2_bytes = 4 << 20;
 constexpr int cuda_version = 13000;
 
@@ -31,6 +30,13 @@ constexpr int cuda_version = 13000;
 std::map<const void*, int>& shared_limits() {
   static std::map<const void*, int> limits;
   return limits;
+}
+
+int shared_per_block_optin() {
+  return int(options().shared_bytes);
+}
+int shared_per_multiprocessor() {
+  return shared_per_block_optin() + shared_reserved;
 }
 
 bool is_device(int device) {
@@ -76,10 +82,10 @@ std::uint64_t most_resident_blocks(int threads, std::size_t shared_bytes) {
 cudaError_t set_function_attribute(const void* kernel, cudaFuncAttribute attribute, int value) {
   const std::lock_guard lock(runtime_mutex());
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
-  if (value < 0 || value > shared_per_block_optin)
+  if (value < 0 || value > shared_per_block_optin())
     return error(cudaErrorInvalidValue,
                  text("cudaFuncSetAttribute: %d bytes of dynamic shared memory; at most %d", value,
-                      shared_per_block_optin));
+                      shared_per_block_optin()));
   shared_limits()[kernel] = value;
   return cudaSuccess;
 }
@@ -88,7 +94,8 @@ cudaError_t get_function_attributes(cudaFuncAttributes* attributes, const void* 
   *attributes = {};
   attributes->maxThreadsPerBlock = 1024;
   attributes->numRegs = 32;
-  attributes->ptxVersion = attributes->binaryVersion = 90;
+  attributes->ptxVersion = int(options().ptx);
+  attributes->binaryVersion = int(options().arch);
   attributes->maxDynamicSharedSizeBytes = shared_limit(kernel);
   return cudaSuccess;
 }
@@ -98,9 +105,9 @@ cudaError_t occupancy(int* blocks, int threads, std::size_t shared_bytes) {
   if (threads < 1 || threads > 1024)
     return error(cudaErrorInvalidValue,
                  text("occupancy of a block of %d threads; expected 1 to 1024", threads));
-  if (shared_bytes > shared_per_block_optin) return cudaSuccess;
+  if (shared_bytes > std::size_t(shared_per_block_optin())) return cudaSuccess;
   const int by_threads = threads_per_multiprocessor / ((threads + 31) / 32 * 32);
-  const int by_shared = int(shared_per_multiprocessor / (shared_bytes + shared_reserved));
+  const int by_shared = int(shared_per_multiprocessor() / (shared_bytes + shared_reserved));
   *blocks = std::min({blocks_per_multiprocessor, by_threads, by_shared});
   return cudaSuccess;
 }
@@ -141,8 +148,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   p->maxGridSize[0] = 0x7fffffff;
   p->maxGridSize[1] = p->maxGridSize[2] = 65535;
   p->totalConstMem = 64 << 10;
-  p->major = 9;
-  p->minor = 0;
+  p->major = int(options().arch / 10);
+  p->minor = int(options().arch % 10);
   p->multiProcessorCount = multiprocessors;
   p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = 1;
   p->pciBusID = device + 1;
@@ -150,9 +157,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   p->memoryBusWidth = 64;
   p->l2CacheSize = l2_bytes;
   p->maxThreadsPerMultiProcessor = threads_per_multiprocessor;
-  p->sharedMemPerMultiprocessor = shared_per_multiprocessor;
-  p->cooperativeLaunch = p->memoryPoolsSupported = p->clusterLaunch = 1;
-  p->sharedMemPerBlockOptin = shared_per_block_optin;
+  p->sharedMemPerMultiprocessor = shared_per_multiprocessor();
+  p->cooperativeLaunch = p->memoryPoolsSupported = 1;
+  p->clusterLaunch = p->major >= 9;
+  p->sharedMemPerBlockOptin = shared_per_block_optin();
   p->maxBlocksPerMultiProcessor = blocks_per_multiprocessor;
   p->reservedSharedMemPerBlock = shared_reserved;
   return cudaSuccess;

@@ -62,6 +62,13 @@ void end_complete_phase(TxBarrier* b, Worker::Transaction& t) {
 
 }  // namespace
 
+void require_compiled_for(unsigned capability, const char* simt_file, int simt_line) {
+  if (options().ptx >= capability) return;
+  fail("%s:%d traps: it needs code for compute capability %u.%u; this is compiled for %u.%u",
+       simt_file, simt_line, capability / 10, capability % 10, options().ptx / 10,
+       options().ptx % 10);
+}
+
 void tx_init(TxBarrier* b, unsigned count, const char* simt_file, int simt_line) {
   if (!count || count > 1023)
     fail("tx_init at %s:%d: %u arrivals; expected 1 to 1023", simt_file, simt_line, count);

@@ -18,6 +18,10 @@ struct alignas(8) TxBarrier {
   std::uint16_t phase, unused;
 };
 
+/// A trap where the kernels were compiled for less than this compute capability, times ten (option
+/// `ptx`). For the twins of instructions that do not exist there.
+void require_compiled_for(unsigned capability, SIMT_SITE);
+
 /// By one thread; a block barrier must come before anybody else uses it. 1 <= count <= 1023.
 void tx_init(TxBarrier*, unsigned count, SIMT_SITE);
 /// One arrival that also announces `expected_bytes` (0: none) for this phase.

@@ -50,8 +50,9 @@ void run_single_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<R
     return reinterpret_cast<std::uintptr_t>(pointer) % hopper::bulk_bytes == 0;
   };
   using Pipelined = PipelineStorage<Rule, typename Tuning::Pipeline>;
-  const bool can_pipeline = is_hopper() && is_aligned(in.items) && is_aligned(in.companions) &&
-                            sizeof(Pipelined) <= max_shared_bytes;
+  const bool can_pipeline = is_aligned(in.items) && is_aligned(in.companions) &&
+                            can_run(pipeline_kernel<Rule, typename Tuning::Pipeline>,
+                                    {.hopper = true, .shared_bytes = sizeof(Pipelined)});
   if (path == Path::automatic) {
     path = can_pipeline && bytes >= Tuning::pipeline_bytes ? Path::pipeline
            : bytes <= Tuning::small_bytes                  ? Path::small

@@ -13,7 +13,10 @@ using SmallTiles = SinglePassShape<64, 5, 1, 2>;
 class SinglePass : public testing::Test {
  protected:
   void SetUp() override {
-    if (!is_hopper()) GTEST_SKIP() << "needs bulk copies: compute capability 9.0 or more";
+    const auto kernel =
+        single_pass_kernel<SmallTiles, SetOperation::set_union, true, int, int, std::less<int>>;
+    if (!can_run(kernel, {.hopper = true}))
+      GTEST_SKIP() << "needs bulk copies: compute capability 9.0 or more";
   }
 };
 

@@ -45,7 +45,7 @@ TEST(SetPartitions, CutWhereTheWalkDoes) {
       const DeviceBuffer<int> a = on_device(inputs.a);
       const DeviceBuffer<int> b = on_device(inputs.b);
       const auto points = on_host(find_ends(source_kernel, 64, a, b, step));
-      if (is_hopper()) {
+      if (can_run(shared_kernel<1>, {.hopper = true})) {
         EXPECT_EQ(on_host(find_ends(shared_kernel<1>, 2, a, b, step)), points);
         EXPECT_EQ(on_host(find_ends(shared_kernel<32>, 64, a, b, step)), points);
       }

@@ -14,13 +14,6 @@
 namespace warpath::core_test {
 namespace {
 
-class Hopper : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!is_hopper()) GTEST_SKIP() << "needs bulk copies: compute capability 9.0 or more";
-  }
-};
-
 constexpr unsigned threads = 64;
 constexpr int words_of(std::size_t bytes) {
   return static_cast<int>(bytes / sizeof(int));
@@ -51,6 +44,14 @@ __global__ void load_kernel(const int* in, int* out, unsigned bytes) {
   int* words = staged.words;
   for (unsigned i = threadIdx.x; i < bytes / sizeof(int); i += blockDim.x) out[i] = words[i];
 }
+
+class Hopper : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!can_run(load_kernel, {.hopper = true}))
+      GTEST_SKIP() << "needs bulk copies: compute capability 9.0 or more";
+  }
+};
 
 TEST_F(Hopper, LoadsAnySize) {
   for (const unsigned bytes : {16u, 32u, 48u, 112u, 128u, 1040u, 16384u, 49152u, 200u * 1024}) {

@@ -1,8 +1,12 @@
 // Launches: arguments, shared memory, grids of persistent kernels, and shapes that cannot be.
 #include <algorithm>
+#include <atomic>
 #include <cuda/atomic>
 #include <numeric>
+#include <thread>
 
+#include "../emulated_device.cuh"
+#include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "support.cuh"
 
@@ -144,11 +148,64 @@ TEST(WaitUntil, LetsTheOthersRun) {
   EXPECT_EQ(on_host(received), expected);
 }
 
-TEST(IsHopper, AgreesWithTheDevice) {
-  cudaDeviceProp properties;
-  WARPATH_CUDA_CHECK(cudaGetDeviceProperties(&properties, 0));
-  EXPECT_EQ(is_hopper(), properties.major >= 9);
+// ---------------------------------------------------------------- the choice between kernels
+
+TEST(CanRun, AsksForSharedMemoryOfTheDevice) {
+  int most = 0;
+  WARPATH_CUDA_CHECK(
+      cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, current_device()));
+  const auto bytes = static_cast<std::size_t>(most);
+  EXPECT_EQ(device_shared_bytes(), bytes);
+  EXPECT_TRUE(can_run(count_threads_kernel, {}));
+  EXPECT_TRUE(can_run(count_threads_kernel, {.shared_bytes = bytes}));
+  EXPECT_FALSE(can_run(count_threads_kernel, {.shared_bytes = bytes + 1}));
 }
+
+// What it allows can be launched.
+TEST(CanRun, AgreesWithTheLaunch) {
+  const DeviceBuffer<unsigned> counts = on_device(std::vector<unsigned>{0});
+  const std::size_t most = device_shared_bytes();
+  launch({1, 32, most}, count_threads_kernel, counts.data());
+  EXPECT_EQ(on_host(counts)[0], 32u);
+  EXPECT_THROW(launch({1, 32, most + 1}, count_threads_kernel, counts.data()), CudaError);
+}
+
+TEST(CanRun, MeansTheCodeThatWasLoaded) {
+  cudaFuncAttributes attributes{};
+  WARPATH_CUDA_CHECK(cudaFuncGetAttributes(&attributes, count_threads_kernel));
+  const bool is_for_hopper = attributes.ptxVersion >= 90 && attributes.binaryVersion >= 90;
+  EXPECT_EQ(can_run(count_threads_kernel, {.hopper = true}), is_for_hopper);
+}
+
+TEST(CanRun, MayBeAskedByManyThreads) {
+  detail::kernel_codes().forget();
+  std::vector<std::thread> threads;
+  std::atomic<int> yes = 0;
+  for (int thread = 0; thread < 8; ++thread) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 100; ++i) {
+        yes += can_run(count_threads_kernel, {}) && can_run(store_arguments_kernel, {}) ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(yes, 800);
+}
+
+#ifdef SIMT_EMULATION
+TEST(CanRun, RefusesHopperWhereDeviceOrCodeIsOlder) {
+  for (const DeviceKind& kind : other_devices) {
+    SCOPED_TRACE(kind.name);
+    const EmulatedDevice device(kind);
+    EXPECT_EQ(can_run(count_threads_kernel, {.hopper = true}), kind.ptx >= 90);
+    EXPECT_TRUE(can_run(count_threads_kernel, {.shared_bytes = kind.shared_bytes}));
+    EXPECT_FALSE(can_run(count_threads_kernel, {.shared_bytes = kind.shared_bytes + 1}));
+    // Each of them lacks one of the two.
+    const KernelNeeds both{.hopper = true, .shared_bytes = hopper::max_shared_bytes};
+    EXPECT_FALSE(can_run(count_threads_kernel, both));
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace warpath::core_test

@@ -90,7 +90,8 @@ TYPED_TEST_P(CompactionTest, TileBorders) {
 // ring for 16 tiles of which all is kept: here all of them are used again.
 TYPED_TEST_P(CompactionTest, ManyTiles) {
   using Pipeline = typename TuningOf<typename TypeParam::Rule>::Pipeline;
-  static_assert(sizeof(PipelineStorage<typename TypeParam::Rule, Pipeline>) <= max_shared_bytes,
+  static_assert(sizeof(PipelineStorage<typename TypeParam::Rule, Pipeline>) <=
+                    hopper::max_shared_bytes,
                 "the path named pipeline would be another one");
   for (const Way& way : single_pass_ways) {
     const bool is_pipeline = way.options.path == Path::pipeline;
