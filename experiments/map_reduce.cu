@@ -17,17 +17,13 @@ using harness::Parameters;
 using map_reduce::Accuracy;
 using map_reduce::Array;
 using map_reduce::Options;
-using map_reduce::Scheme;
+using map_reduce::Variant;
 using map_reduce::Vector;
 namespace oracle = map_reduce::oracle;
 
-constexpr const char* schemes[] = {"naive",    "gpu_1d", "gpu_2d", "tuned_1d",
-                                   "tuned_2d", "tensor", "auto"};
-
 Options options_of(const Parameters& point) {
-  const auto place = std::find(std::begin(schemes), std::end(schemes), point.text("variant"));
   Options options;
-  options.scheme = static_cast<Scheme>(place - std::begin(schemes));
+  options.variant = enum_value<Variant>(point.text("variant"), "variant");
   options.block_threads = static_cast<int>(point.integer("block_threads"));
   options.rows_per_thread = static_cast<int>(point.integer("rows_per_thread"));
   options.splits = static_cast<int>(point.integer("splits"));
@@ -242,8 +238,8 @@ class Pairs : public harness::Problem {
     require_room(point, map_reduce::extra_bytes(Formula(), Reduction(), x, y, options));
     is_on_host_ = false;
     if (plan.expected_ns > 0) counters_["expected_ms"] = plan.expected_ns / 1e6;
-    if (options.scheme == Scheme::automatic) {
-      choices_["scheme"] = schemes[static_cast<int>(plan.scheme)];
+    if (options.variant == Variant::automatic) {
+      choices_["variant"] = enum_name(plan.variant);
       choices_["threads_over"] = plan.is_over_columns ? "columns" : "rows";
       if (plan.rows > 0) {
         choices_[plan.is_over_columns ? "rows_per_block" : "rows_per_thread"] =
@@ -296,7 +292,7 @@ class Pairs : public harness::Problem {
   [[nodiscard]] std::map<std::string, std::string> choices() const override { return choices_; }
 
  private:
-  /// A scheme that the formula has not, or a K that the device has not, is no failure.
+  /// A variant that the formula has not, or a K that the device has not, is no failure.
   template <class X, class Y>
   static map_reduce::Plan plan_or_refuse(const X& x, const Y& y, const Options& options) {
     try {
@@ -461,12 +457,7 @@ harness::Technique map_reduce_technique() {
        true,
        "over j; argkmin: the 10 least"},
       {"number", std::string("float32"), {"float32", "float64"}, 0, 0, true, "type of all numbers"},
-      {"accuracy",
-       std::string("block"),
-       {"plain", "block", "kahan"},
-       0,
-       0,
-       true,
+      {"accuracy", std::string("block"), enum_names<Accuracy>(), 0, 0, true,
        "how sums are added: one by one, tile by tile, with compensation"},
       {"seed", std::int64_t{42}, {}, 0, 9e15, true, "of points and signals"},
       {"block_threads", std::int64_t{192}, {}, 32, 1024, false, "K of gpu_1d and gpu_2d"},
@@ -494,7 +485,7 @@ harness::Technique map_reduce_technique() {
       {"tuned_2d", Role::technique, Runs::anywhere,
        "the same with the columns in parts; for few rows, threads over the columns"},
       {"tensor", Role::technique, Runs::anywhere, "Gram form on the tensor cores"},
-      {"auto", Role::technique, Runs::anywhere, "what the cost model expects to be fastest"},
+      {"automatic", Role::technique, Runs::anywhere, "what the cost model expects to be fastest"},
       {"cpu", Role::oracle, Runs::host, "tensorized on one CPU core"},
       {"cpu_openmp", Role::oracle, Runs::host, "tensorized on all CPU cores"},
   };

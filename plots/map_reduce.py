@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
 LOOKS = {
-    "auto": style.Look("auto", style.STRONG, "o", "-", 2.2, 8),
+    "automatic": style.Look("automatic", style.STRONG, "o", "-", 2.2, 8),
     "tensor": style.Look("tensor", style.MIDDLE, "D", "-", 1.6, 6),
     "tuned_1d": style.Look("tuned_1d", style.LIGHT, "v", ":", 1.6, 5),
     "tuned_2d": style.Look("tuned_2d", style.LIGHT, "^", "-", 1.6, 5),
@@ -33,7 +33,7 @@ LOOKS = {
     "cpu_openmp": style.Look("cpu_openmp", style.OTHER_CPU),
 }
 PEERS = ("keops_1d", "keops_2d", "triton")
-SCHEMES = ("auto", "tensor", "tuned_1d", "tuned_2d", "gpu_1d", "gpu_2d")
+VARIANTS = ("automatic", "tensor", "tuned_1d", "tuned_2d", "gpu_1d", "gpu_2d")
 
 PUBLISHED = Path(__file__).resolve().parent / "published" / "keops_2020.tsv"
 # The systems of KeOps's table of March 2020, muted: they ran on another GPU.
@@ -223,7 +223,7 @@ def _published_lines(axes: Axes) -> None:
 
 def published(archive: Archive) -> Figure:
     """The published table of KeOps: time over n, on the RTX 2080 Ti of then and on this GPU."""
-    variants = ("auto", "gpu_1d", "gpu_2d", "naive", *PEERS)
+    variants = ("automatic", "gpu_1d", "gpu_2d", "naive", *PEERS)
     rows = _timed_squares(archive, variants)
     figure, (axes,) = style.new_figure(1, width=7.2, height=5)
     _time_lines(axes, rows, "n", variants)
@@ -235,7 +235,7 @@ def published(archive: Archive) -> Figure:
     return figure
 
 
-# ---------------------------------------------------------------- the schemes over m
+# ---------------------------------------------------------------- the variants over m
 
 
 def crossover(rows: list[Row]) -> float | None:
@@ -288,12 +288,12 @@ def _mark_crossover(axes: Axes, m: float | None) -> None:
 
 def _over_m(archive: Archive) -> list[Row]:
     """The timed rows at the largest n."""
-    rows = _timed(archive, (*SCHEMES, *PEERS))
+    rows = _timed(archive, (*VARIANTS, *PEERS))
     return archives.where(rows, n=max(archives.values_of(rows, "n")))
 
 
-def schemes(archive: Archive) -> Figure:
-    """Time of every scheme over m, and where the source's two schemes cross, if they do."""
+def variants(archive: Archive) -> Figure:
+    """Time of every variant over m, and where the source's two schemes cross, if they do."""
     rows = _over_m(archive)
     figure, (axes,) = style.new_figure(1, width=7.2, height=5)
     _time_lines(axes, rows, "m")
@@ -303,16 +303,16 @@ def schemes(archive: Archive) -> Figure:
     if _never_crosses(rows):
         note = "gpu_2d is faster than gpu_1d\nat every m"
         axes.text(0.98, 0.03, note, transform=axes.transAxes, fontsize=7.5, ha="right")
-    title = _titled(rows, f"Schemes over m, n = {_si(rows[0].params['n'])}")
+    title = _titled(rows, f"Variants over m, n = {_si(rows[0].params['n'])}")
     style.finish(figure, archive, rows, title)
     return figure
 
 
 def _against_best(rows: list[Row]) -> list[tuple[Row, Row]]:
-    """Each row of auto, by m, with the fastest row of another variant of ours at its problem."""
-    others = [row for row in rows if row.role == "technique" and row.variant != "auto"]
+    """Each row of automatic, by m, with the fastest row of another variant of ours at its problem."""
+    others = [row for row in rows if row.role == "technique" and row.variant != "automatic"]
     pairs = []
-    for ours in archives.along(archives.where(rows, variant="auto"), "m"):
+    for ours in archives.along(archives.where(rows, variant="automatic"), "m"):
         here = [row for row in others if _problem(row) == _problem(ours)]
         if here:
             pairs.append((ours, min(here, key=lambda row: row.timing.median)))
@@ -320,9 +320,9 @@ def _against_best(rows: list[Row]) -> list[tuple[Row, Row]]:
 
 
 def _name_choice(axes: Axes, row: Row) -> None:
-    """The scheme that was chosen, at the top of the panel."""
+    """The variant that was chosen, at the top of the panel."""
     axes.annotate(
-        row.choices.get("scheme", "?"),
+        row.choices.get("variant", "?"),
         (row.params["m"], 0.985),
         xycoords=("data", "axes fraction"),
         fontsize=7.5,
@@ -332,12 +332,12 @@ def _name_choice(axes: Axes, row: Row) -> None:
     )
 
 
-def auto(archive: Archive) -> Figure:
-    """The time of what the cost model chose over the time of the best scheme, over m."""
+def automatic(archive: Archive) -> Figure:
+    """The time of what the cost model chose over the time of the best variant, over m."""
     rows = _over_m(archive)
     pairs = _against_best(rows)
     if not pairs:
-        raise NothingToDraw(f"{archive.name} has no point of auto with another scheme beside it")
+        raise NothingToDraw(f"{archive.name} has no point of automatic with another variant beside it")
     figure, (axes,) = style.new_figure(1, width=7.2, height=3.6)
     style.line(
         axes,
@@ -345,7 +345,7 @@ def auto(archive: Archive) -> Figure:
         [ours.timing.median / best.timing.median for ours, best in pairs],
         [ours.timing.p10 / best.timing.p90 for ours, best in pairs],
         [ours.timing.p90 / best.timing.p10 for ours, best in pairs],
-        LOOKS["auto"],
+        LOOKS["automatic"],
     )
     axes.axhline(1, color=style.INK, linewidth=0.8, zorder=1)
     style.ceiling(axes, GOOD_CHOICE, f"{GOOD_CHOICE:g}")
@@ -355,7 +355,7 @@ def auto(archive: Archive) -> Figure:
     for ours, _ in pairs:
         _name_choice(axes, ours)
     _size_axis(axes, "m, rows")
-    axes.set_ylabel("time of auto / of the best other")
+    axes.set_ylabel("time of automaticmatic / of the best other")
     n = _si(pairs[0][0].params["n"])
     drawn = [row for pair in pairs for row in pair]
     style.finish(figure, archive, drawn, f"What the cost model chose (named), n = {n}")
@@ -438,7 +438,7 @@ def _name_those_without(axes: Axes, variants: list[str]) -> None:
 
 def memory(archive: Archive) -> Figure:
     """Bytes of memory beside inputs and result, over n = m."""
-    variants = ("naive", "gpu_1d", "gpu_2d", "tuned_2d", "tensor", "auto")
+    variants = ("naive", "gpu_1d", "gpu_2d", "tuned_2d", "tensor", "automatic")
     timed = _timed_squares(archive, variants)
     rows = [row for row in timed if "workspace_bytes" in row.counters]
     if not rows:
@@ -462,7 +462,7 @@ def memory(archive: Archive) -> Figure:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _bytes_name(value)))
     axes.set_ylabel("workspace")
     _name_those_without(axes, without)
-    style.finish(figure, archive, rows, _titled(rows, "Memory of the schemes"))
+    style.finish(figure, archive, rows, _titled(rows, "Memory of the variants"))
     return figure
 
 
@@ -470,7 +470,7 @@ def memory(archive: Archive) -> Figure:
 
 
 def _speed_up_bars(axes: Axes, ours: list[Row], rows: list[Row], baselines: list[str]) -> None:
-    """How many times as fast as each baseline auto is, a group a size."""
+    """How many times as fast as each baseline automatic is, a group a size."""
     width = 0.8 / max(1, len(baselines))
     axes.set_yscale("log")
     for group, row in enumerate(ours):
@@ -504,8 +504,8 @@ def _speed_up_panel(
 
 
 def claims(archive: Archive) -> Figure:
-    """How many times as fast as tensorized code auto is, on this GPU and on its host."""
-    ours = archives.along(_timed_squares(archive, ("auto",)), "n")
+    """How many times as fast as tensorized code automatic is, on this GPU and on its host."""
+    ours = archives.along(_timed_squares(archive, ("automatic",)), "n")
     theirs = [row for row in archive.rows if row.variant in ("naive", "cpu", "cpu_openmp")]
     if not any(row.timing for row in theirs):
         raise NothingToDraw(f"{archive.name} has no time of tensorized code to compare with")
@@ -517,9 +517,9 @@ def claims(archive: Archive) -> Figure:
     host = f"{facts.host or 'unknown CPU'}{cores}"
     for axes, where, device in zip(panels, ("GPU", "CPU"), (facts.device, host), strict=True):
         axes.set_title(f"over tensorized code, {where}\n{device}", fontsize=8.5)
-    panels[0].set_ylabel("time of the other / of auto")
+    panels[0].set_ylabel("time of the other / of automatic")
     drawn = ours + [row for row in theirs if row.timing]
-    style.finish(figure, archive, drawn, _titled(ours, "Speed-up of auto"))
+    style.finish(figure, archive, drawn, _titled(ours, "Speed-up of automatic"))
     return figure
 
 
@@ -565,10 +565,10 @@ def _with_the_faster_keops(rows: list[Row]) -> list[Row]:
 
 def cases(archive: Archive) -> Figure:
     """Time by formula, reduction, dimension and number; of KeOps's two, the faster one."""
-    rows = _timed(archive, ("auto", "gpu_1d", "keops_1d", "keops_2d", "triton"))
+    rows = _timed(archive, ("automatic", "gpu_1d", "keops_1d", "keops_2d", "triton"))
     problems = list(dict.fromkeys(_problem(row) for row in rows))
     rows = _with_the_faster_keops(rows)
-    every = ("auto", "gpu_1d", "keops", "triton")
+    every = ("automatic", "gpu_1d", "keops", "triton")
     variants = [variant for variant in every if archives.where(rows, variant=variant)]
     height = 1.5 + len(problems) * (0.12 + 0.13 * len(variants))
     figure, (axes,) = style.new_figure(1, width=7.6, height=height)
@@ -635,8 +635,8 @@ def accuracy(archive: Archive) -> Figure:
 
 FIGURES = [
     FigureSpec("map_reduce_published", "published", published),
-    FigureSpec("map_reduce_schemes", "schemes", schemes),
-    FigureSpec("map_reduce_auto", "schemes", auto),
+    FigureSpec("map_reduce_variants", "variants", variants),
+    FigureSpec("map_reduce_automatic", "variants", automatic),
     FigureSpec("map_reduce_block_size", "block_size", block_size),
     FigureSpec("map_reduce_memory", "memory", memory),
     FigureSpec("map_reduce_claims", "claims", claims),

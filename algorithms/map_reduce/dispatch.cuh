@@ -1,4 +1,4 @@
-// From a call to the kernels of its scheme. The host function of map_reduce.cuh ends here.
+// From a call to the kernels of its variant. The host function of map_reduce.cuh ends here.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +20,11 @@ namespace warpath::map_reduce {
 
 /// What was chosen for a call.
 struct Plan {
-  Scheme scheme = Scheme::naive;  ///< never automatic
-  bool is_over_columns = false;   ///< threads over the columns: columns_kernel
-  int rows = 0;                   ///< of a thread in rows_kernel, of a block in columns_kernel
-  std::int64_t parts = 1;         ///< parts of the columns
-  std::int64_t span = 0;          ///< columns of a part, but for the last one
+  Variant variant = Variant::naive;  ///< never automatic
+  bool is_over_columns = false;      ///< threads over the columns: columns_kernel
+  int rows = 0;                      ///< of a thread in rows_kernel, of a block in columns_kernel
+  std::int64_t parts = 1;            ///< parts of the columns
+  std::int64_t span = 0;             ///< columns of a part, but for the last one
   double expected_ns = 0;
   int shape = 0;  ///< of tensor: which of its shapes
 };
@@ -176,15 +176,15 @@ KernelCost tensor_cost() {
   }
 }
 
-/// The scheme, rows a thread and parts of the columns for a call.
+/// The variant, rows a thread and parts of the columns for a call.
 template <class Problem>
 Plan plan_of(std::int64_t rows, std::int64_t columns, const Options& options, bool has_tensor_cores,
              int processors) {
   std::optional<Plan> best;
-  const bool is_any = options.scheme == Scheme::automatic;
+  const bool is_any = options.variant == Variant::automatic;
   const auto consider = [&](Plan plan, const KernelCost& cost) {
-    if (!is_any && options.scheme != plan.scheme) return;
-    const int wanted = plan.scheme == Scheme::tuned_1d ? 1 : options.splits;
+    if (!is_any && options.variant != plan.variant) return;
+    const int wanted = plan.variant == Variant::tuned_1d ? 1 : options.splits;
     if (wanted > 0 && divide_up(columns, wanted) > cost.most_span) return;
     const Cut cut = wanted > 0 ? cut_of(cost, rows, columns, wanted, processors)
                                : best_cut(cost, rows, columns, processors);
@@ -196,17 +196,17 @@ Plan plan_of(std::int64_t rows, std::int64_t columns, const Options& options, bo
   for (const int R : {1, 4, 8}) {
     if (options.rows_per_thread > 0 && options.rows_per_thread != R) continue;
     if (!has_rows_kernel<Problem>(R)) continue;
-    consider({Scheme::tuned_1d, false, R}, rows_cost<Problem>(R));
-    consider({Scheme::tuned_2d, false, R}, rows_cost<Problem>(R));
+    consider({Variant::tuned_1d, false, R}, rows_cost<Problem>(R));
+    consider({Variant::tuned_2d, false, R}, rows_cost<Problem>(R));
   }
   for (const int rows_of_block : {1, 4, 16}) {
     if (options.rows_per_thread > 0 || !has_columns_kernel<Problem>(rows_of_block)) continue;
-    consider({Scheme::tuned_2d, true, rows_of_block}, columns_cost<Problem>(rows_of_block));
+    consider({Variant::tuned_2d, true, rows_of_block}, columns_cost<Problem>(rows_of_block));
   }
   if constexpr (has_tensor<Problem>) {
     for (int shape = 0; has_tensor_cores && shape < tensor_shapes; ++shape) {
       with_tensor_shape<Problem>(shape, [&]<class Shape>() {
-        Plan plan{Scheme::tensor};
+        Plan plan{Variant::tensor};
         plan.shape = shape;
         consider(plan, tensor_cost<Problem, Shape>());
       });
@@ -235,38 +235,38 @@ inline int device_processors() {
   return processors;
 }
 
-/// Throws std::invalid_argument for a scheme that this formula, reduction or device has not, and
+/// Throws std::invalid_argument for a variant that this formula, reduction or device has not, and
 /// for numbers out of their range.
 template <class Problem>
 void require_options(const Options& options) {
-  require_in_range("scheme, as a number,", static_cast<int>(options.scheme), 0,
-                   static_cast<int>(Scheme::automatic));
+  require_enum("variant", options.variant);
   require_in_range("splits", options.splits, 0, 65535);
   constexpr std::size_t column_bytes = sizeof(Staged<ColumnOf<Problem>>);
-  if (options.scheme == Scheme::gpu_1d) {
+  if (options.variant == Variant::gpu_1d) {
     require_block(gpu_1d_kernel<Problem>, options.block_threads, column_bytes);
   }
-  if (options.scheme == Scheme::gpu_2d) {
+  if (options.variant == Variant::gpu_2d) {
     require_block(gpu_2d_kernel<Problem>, options.block_threads, column_bytes);
   }
-  if (options.scheme != Scheme::tensor) return;
+  if (options.variant != Variant::tensor) return;
   if constexpr (!has_tensor<Problem>) {
     throw std::invalid_argument(
-        "scheme tensor has no such formula and reduction: expected float, and Gaussian with Sum "
+        "variant tensor has no such formula and reduction: expected float, and Gaussian with Sum "
         "by blocks, LogGaussian with LogSumExp, or SquaredDistance with Min, ArgMin, KMin or "
         "ArgKMin");
   }
   if (!device_has_tensor_cores()) {
-    throw std::invalid_argument("scheme tensor needs compute capability 8.0 or more");
+    throw std::invalid_argument("variant tensor needs compute capability 8.0 or more");
   }
 }
 
 template <class Problem>
 Plan make_plan(std::int64_t rows, std::int64_t columns, const Options& options) {
   require_options<Problem>(options);
-  if (options.scheme == Scheme::naive || options.scheme == Scheme::gpu_1d) return {options.scheme};
-  if (options.scheme == Scheme::gpu_2d) {
-    Plan plan{Scheme::gpu_2d};
+  if (options.variant == Variant::naive || options.variant == Variant::gpu_1d)
+    return {options.variant};
+  if (options.variant == Variant::gpu_2d) {
+    Plan plan{Variant::gpu_2d};
     plan.parts = divide_up(columns, options.block_threads);
     plan.span = options.block_threads;
     return plan;
@@ -274,7 +274,7 @@ Plan make_plan(std::int64_t rows, std::int64_t columns, const Options& options) 
   return plan_of<Problem>(rows, columns, options, device_has_tensor_cores(), device_processors());
 }
 
-/// The plan of a call with these options. Throws std::invalid_argument for a scheme that this
+/// The plan of a call with these options. Throws std::invalid_argument for a variant that this
 /// formula, reduction or device has not. A thread keeps its last one: to make it takes longer than
 /// the shortest kernels, and the same call often comes again.
 template <class Problem>
@@ -393,14 +393,14 @@ void run(const Problem& problem, const Options& options, Workspace& workspace,
     return;
   }
   const Plan plan = plan_for<Problem>(problem.rows, problem.columns, options);
-  switch (plan.scheme) {
-    case Scheme::naive:
+  switch (plan.variant) {
+    case Variant::naive:
       return run_naive(problem, workspace, stream);
-    case Scheme::gpu_1d:
+    case Variant::gpu_1d:
       return run_gpu_1d(problem, options.block_threads, stream);
-    case Scheme::gpu_2d:
+    case Variant::gpu_2d:
       return run_gpu_2d(problem, options.block_threads, workspace, stream);
-    case Scheme::tensor:
+    case Variant::tensor:
       return run_tensor(problem, plan, workspace, stream);
     default:
       return plan.is_over_columns ? run_columns(problem, plan, workspace, stream)

@@ -26,8 +26,8 @@ namespace warpath::map_reduce {
 /// over_j(arrays...). out: as many elements as x has, apart from all inputs.
 ///
 /// Throws std::invalid_argument for an out of another length or that overlaps an input, a K that is
-/// no multiple of a warp or that the device has no room for, a scheme that the formula or device
-/// has not; DoesNotFit where a scheme needs more memory than is free. All before anything is
+/// no multiple of a warp or that the device has no room for, a variant that the formula or device
+/// has not; DoesNotFit where a variant needs more memory than is free. All before anything is
 /// launched.
 template <class Formula, class Reduction, class... X, class... Y>
 void reduce(const Formula& formula, const Reduction& reduction, const Indexed<X...>& x,
@@ -52,8 +52,8 @@ void reduce(const Formula& formula, const Reduction& reduction, const Indexed<X.
       options, workspace, stream);
 }
 
-/// What reduce() would do: scheme, rows a thread, parts of the columns, and the time that the
-/// cost model expects. Throws as reduce() does for schemes that are not to be had.
+/// What reduce() would do: variant, rows a thread, parts of the columns, and the time that the
+/// cost model expects. Throws as reduce() does for variants that are not to be had.
 template <class Formula, class Reduction, class... X, class... Y>
 Plan plan(const Formula&, const Reduction&, const Indexed<X...>& x, const Indexed<Y...>& y,
           const Options& options = {}) {
@@ -67,10 +67,10 @@ std::int64_t extra_bytes(const Formula& formula, const Reduction& reduction, con
   using Pairs = Problem<Formula, Reduction, Pack<X...>, Pack<Y...>>;
   if (x.count == 0 || y.count == 0) return 0;
   const Plan chosen = plan(formula, reduction, x, y, options);
-  if (chosen.scheme == Scheme::naive) {
+  if (chosen.variant == Variant::naive) {
     return x.count * y.count * static_cast<std::int64_t>(sizeof(ValueOfPair<Pairs>));
   }
-  if (chosen.parts == 1 && chosen.scheme != Scheme::gpu_2d) return 0;
+  if (chosen.parts == 1 && chosen.variant != Variant::gpu_2d) return 0;
   const std::size_t partial =
       chosen.is_over_columns ? sizeof(ShareOf<Pairs>) : sizeof(typename Reduction::State);
   return x.count * chosen.parts * static_cast<std::int64_t>(partial);

@@ -1,4 +1,4 @@
-// One map-reduce as kernels see it, and the parts that every scheme shares: the loop of a thread
+// One map-reduce as kernels see it, and the parts that every variant shares: the loop of a thread
 // over a tile of columns, and the reduction of partial results.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Least distances on the tensor cores: the Gram form only rules out. For a row u it gives a lower
 // bound of |v|^2 - 2 u . v for every column v; only where that does not exceed what the row has is
-// the distance computed, from the differences. So the answer is the one that the other schemes
+// the distance computed, from the differences. So the answer is the one that the other variants
 // give, however inexact the form is.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The tuned schemes: several rows a thread, so that a column read from shared memory serves all of
+// The tuned variants: several rows a thread, so that a column read from shared memory serves all of
 // them; columns split over blocks where there are too few rows to fill the GPU; and, for few rows,
 // threads over the columns. Partial results are merged in a fixed order by the last block that
 // needs them: the same inputs give the same bits.

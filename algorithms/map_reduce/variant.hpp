@@ -1,11 +1,13 @@
 // How a map-reduce is computed: what configurations, tests and callers name.
 #pragma once
 
-#include <cstdint>
+#include <array>
+
+#include "core/enum_names.hpp"
 
 namespace warpath::map_reduce {
 
-enum class Scheme {
+enum class Variant {
   naive,     ///< tensorized: all M x N values in memory, then a reduction of each row
   gpu_1d,    ///< the source: a thread a row, tiles of K columns in shared memory
   gpu_2d,    ///< the source: the K x K tiles one by one to the blocks, partial results, a final
@@ -18,11 +20,26 @@ enum class Scheme {
   automatic  ///< what the cost model expects to be fastest
 };
 
+constexpr auto enum_table(Variant) {
+  return std::to_array<EnumName<Variant>>({{Variant::naive, "naive"},
+                                           {Variant::gpu_1d, "gpu_1d"},
+                                           {Variant::gpu_2d, "gpu_2d"},
+                                           {Variant::tuned_1d, "tuned_1d"},
+                                           {Variant::tuned_2d, "tuned_2d"},
+                                           {Variant::tensor, "tensor"},
+                                           {Variant::automatic, "automatic"}});
+}
+
 /// How a Sum adds; see reductions.cuh.
 enum class Accuracy { plain, block, kahan };
 
+constexpr auto enum_table(Accuracy) {
+  return std::to_array<EnumName<Accuracy>>(
+      {{Accuracy::plain, "plain"}, {Accuracy::block, "block"}, {Accuracy::kahan, "kahan"}});
+}
+
 struct Options {
-  Scheme scheme = Scheme::automatic;
+  Variant variant = Variant::automatic;
   int block_threads = 192;  ///< K of gpu_1d and gpu_2d: a multiple of 32
   int rows_per_thread = 0;  ///< of tuned_1d and tuned_2d: 1, 4 or 8; 0: the model's choice
   int splits = 0;           ///< of tuned_2d and tensor: parts of the columns; 0: the model's choice

@@ -99,7 +99,7 @@ class Problem {
   [[nodiscard]] virtual Cost cost() const = 0;
   /// Further numbers for the record, each with its unit in its name.
   [[nodiscard]] virtual std::map<std::string, double> counters() const { return {}; }
-  /// What a variant chose by itself for the point that was prepared last, like {"scheme",
+  /// What a variant chose by itself for the point that was prepared last, like {"variant",
   /// "tensor"}.
   [[nodiscard]] virtual std::map<std::string, std::string> choices() const { return {}; }
 };

@@ -63,26 +63,26 @@ TEST(BadInput, DimensionsThatAreNotCompiled) {
 
 TEST(BadInput, ThreadsOfABlock) {
   Memory memory;
-  for (const Scheme scheme : {Scheme::gpu_1d, Scheme::gpu_2d}) {
+  for (const Variant variant : {Variant::gpu_1d, Variant::gpu_2d}) {
     for (const int K : {0, -32, 16, 100, 193, 1056, 100'000}) {
-      EXPECT_THAT(memory.message({scheme, K}),
+      EXPECT_THAT(memory.message({variant, K}),
                   AllOf(StartsWith("K, the threads of a block, is " + std::to_string(K)),
                         HasSubstr("expected a multiple of 32")));
     }
-    EXPECT_EQ(memory.message({scheme, 32}), "nothing");
+    EXPECT_EQ(memory.message({variant, 32}), "nothing");
   }
 }
 
-TEST(BadInput, SchemesAndShapesThatAreNotToBeHad) {
+TEST(BadInput, VariantsAndShapesThatAreNotToBeHad) {
   Memory memory;
-  EXPECT_THAT(memory.message({Scheme::tuned_1d, 192, 3}), HasSubstr("rows_per_thread is 3"));
-  EXPECT_THAT(memory.message({Scheme::tuned_2d, 192, 0, -1}),
+  EXPECT_THAT(memory.message({Variant::tuned_1d, 192, 3}), HasSubstr("rows_per_thread is 3"));
+  EXPECT_THAT(memory.message({Variant::tuned_2d, 192, 0, -1}),
               HasSubstr("splits is -1: expected 0 to 65535"));
   EXPECT_THAT(message_of<std::invalid_argument>([&] {
                 reduce(Laplacian<float, 3>(), Sum<float>(), memory.rows(), memory.columns(),
-                       memory.out.span(), memory.workspace, nullptr, {Scheme::tensor});
+                       memory.out.span(), memory.workspace, nullptr, {Variant::tensor});
               }),
-              HasSubstr("scheme tensor has no such formula and reduction"));
+              HasSubstr("variant tensor has no such formula and reduction"));
 }
 
 // A million squared is more than any device has. Nothing is read before that is known.
@@ -97,11 +97,11 @@ TEST(BadInput, IsFoundWithoutRowsAndColumns) {
     });
   };
   for (const auto& [M, N] : std::vector<std::pair<int, int>>{{0, 5}, {5, 0}, {0, 0}, {5, 5}}) {
-    EXPECT_THAT(message(M, N, {Scheme::gpu_1d, 33}), HasSubstr("is 33"));
-    EXPECT_THAT(message(M, N, {Scheme::gpu_2d, 0}), HasSubstr("is 0"));
-    EXPECT_THAT(message(M, N, {Scheme::tensor}), HasSubstr("scheme tensor"));
-    EXPECT_THAT(message(M, N, {Scheme::tuned_2d, 192, 0, -1}), HasSubstr("splits is -1"));
-    EXPECT_THAT(message(M, N, {static_cast<Scheme>(77)}), HasSubstr("scheme, as a number, is 77"));
+    EXPECT_THAT(message(M, N, {Variant::gpu_1d, 33}), HasSubstr("is 33"));
+    EXPECT_THAT(message(M, N, {Variant::gpu_2d, 0}), HasSubstr("is 0"));
+    EXPECT_THAT(message(M, N, {Variant::tensor}), HasSubstr("variant tensor"));
+    EXPECT_THAT(message(M, N, {Variant::tuned_2d, 192, 0, -1}), HasSubstr("splits is -1"));
+    EXPECT_THAT(message(M, N, {static_cast<Variant>(77)}), HasSubstr("variant is 77"));
   }
 }
 
@@ -109,18 +109,19 @@ TEST(BadInput, ValuesThatDoNotFit) {
   Workspace workspace;
   constexpr std::int64_t n = 4'000'000;
   auto* const nowhere = reinterpret_cast<float*>(std::uintptr_t{1} << 40);
-  const auto call = [&](Scheme scheme) {
+  const auto call = [&](Variant variant) {
     return message_of<DoesNotFit>([&] {
       reduce(SquaredDistance<float, 3>(), Sum<float>(), over_i(Array<float, 3>{nowhere, n}),
              over_j(Array<float, 3>{nowhere, n}),
-             DeviceSpan<float>{nowhere + (std::int64_t{1} << 30), n}, workspace, nullptr, {scheme});
+             DeviceSpan<float>{nowhere + (std::int64_t{1} << 30), n}, workspace, nullptr,
+             {variant});
     });
   };
   EXPECT_THAT(
-      call(Scheme::naive),
+      call(Variant::naive),
       AllOf(StartsWith("naive needs 64000000000000 bytes of device memory"),
             HasSubstr("4000000 x 4000000 elements of 4 bytes, and "), HasSubstr(" are free")));
-  EXPECT_THAT(call(Scheme::gpu_2d), StartsWith("gpu_2d needs 666688000000 bytes"));
+  EXPECT_THAT(call(Variant::gpu_2d), StartsWith("gpu_2d needs 666688000000 bytes"));
 }
 
 TEST(Empty, NoColumnsGiveTheNeutralElement) {
@@ -204,23 +205,23 @@ TEST(TheWorkspace, HoldsAStateForEachRowAndPart) {
     WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
     return workspace.bytes();
   };
-  EXPECT_EQ(bytes({Scheme::gpu_1d}), 0);
-  EXPECT_EQ(bytes({Scheme::tuned_1d}), 0);
-  EXPECT_EQ(bytes({Scheme::naive}), M * N * 4);
-  EXPECT_EQ(bytes({Scheme::gpu_2d, 192}), M * 16 * 8);
+  EXPECT_EQ(bytes({Variant::gpu_1d}), 0);
+  EXPECT_EQ(bytes({Variant::tuned_1d}), 0);
+  EXPECT_EQ(bytes({Variant::naive}), M * N * 4);
+  EXPECT_EQ(bytes({Variant::gpu_2d, 192}), M * 16 * 8);
   const std::int64_t parts = 4;  // of 768 columns, since tiles have 256
   const std::int64_t tickets = M / 128 * 2 * 4;
-  EXPECT_EQ(bytes({Scheme::tuned_2d, 192, 1, parts}), M * parts * 8 + tickets);
+  EXPECT_EQ(bytes({Variant::tuned_2d, 192, 1, parts}), M * parts * 8 + tickets);
 }
 
 TEST(ThePlan, SaysWhatIsDone) {
   Memory memory;
   const Plan chosen = plan(Gaussian3(), Sum<float>(), memory.rows(), memory.columns());
-  EXPECT_NE(chosen.scheme, Scheme::automatic);
+  EXPECT_NE(chosen.variant, Variant::automatic);
   EXPECT_GE(chosen.parts, 1);
   EXPECT_GT(chosen.expected_ns, 0);
   const Plan two = plan(SquaredDistance<float, 3>(), Sum<float>(), memory.rows(),
-                        over_j(vectors<3>(memory.y.span())), {Scheme::gpu_2d, 32});
+                        over_j(vectors<3>(memory.y.span())), {Variant::gpu_2d, 32});
   EXPECT_EQ(two.parts, 3);
 }
 
@@ -232,16 +233,16 @@ TEST(ThePlan, IsThatOfItsCall) {
                 over_j(Array<float, 3>{memory.y.data(), N}, Array<float, 1>{memory.b.data(), N}),
                 options);
   };
-  const Options one_row{Scheme::tuned_2d, 192, 1, 3};
+  const Options one_row{Variant::tuned_2d, 192, 1, 3};
   EXPECT_EQ(plan_of(1000, 768, one_row).span, 256);
   EXPECT_EQ(plan_of(1000, 1536, one_row).span, 512);
   EXPECT_GT(plan_of(1'000'000, 1536, one_row).expected_ns,
             2 * plan_of(1000, 1536, one_row).expected_ns);
-  EXPECT_EQ(plan_of(1000, 1536, {Scheme::tuned_2d, 192, 1, 2}).parts, 2);
-  EXPECT_EQ(plan_of(1000, 1536, {Scheme::tuned_2d, 192, 4, 2}).rows, 4);
-  EXPECT_EQ(plan_of(1000, 1536, {Scheme::tuned_1d, 192, 4, 2}).parts, 1);
-  EXPECT_EQ(plan_of(1000, 1536, {Scheme::gpu_2d, 192}).parts, 8);
-  EXPECT_EQ(plan_of(1000, 1536, {Scheme::gpu_2d, 64}).parts, 24);
+  EXPECT_EQ(plan_of(1000, 1536, {Variant::tuned_2d, 192, 1, 2}).parts, 2);
+  EXPECT_EQ(plan_of(1000, 1536, {Variant::tuned_2d, 192, 4, 2}).rows, 4);
+  EXPECT_EQ(plan_of(1000, 1536, {Variant::tuned_1d, 192, 4, 2}).parts, 1);
+  EXPECT_EQ(plan_of(1000, 1536, {Variant::gpu_2d, 192}).parts, 8);
+  EXPECT_EQ(plan_of(1000, 1536, {Variant::gpu_2d, 64}).parts, 24);
 }
 
 // A sum by blocks adds up 256 columns at most before it looks at the error; each thread over the
@@ -255,7 +256,7 @@ TEST(ThePlan, GivesNoThreadMoreColumnsThanAGroupHas) {
         const Plan chosen =
             plan(Gaussian3(), Sum<float>(), over_i(Array<float, 3>{memory.x.data(), M}),
                  over_j(Array<float, 3>{memory.y.data(), N}, Array<float, 1>{memory.b.data(), N}),
-                 {Scheme::tuned_2d, 192, 0, splits});
+                 {Variant::tuned_2d, 192, 0, splits});
         EXPECT_TRUE(chosen.is_over_columns || splits > 0) << M << " x " << N;
         EXPECT_TRUE(!chosen.is_over_columns || chosen.span <= threads * 256) << M << " x " << N;
         EXPECT_GE(chosen.parts * chosen.span, N);

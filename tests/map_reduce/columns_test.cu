@@ -36,7 +36,7 @@ std::vector<typename Reduction::Result> reduced_by_columns(const Formula& formul
   const Guarded<typename Reduction::Result> out(x.count);
   const Problem<Formula, Reduction, decltype(x.arrays), decltype(y.arrays)> problem{
       formula, reduction, x.arrays, y.arrays, x.count, y.count, out.span().data};
-  Plan plan{Scheme::tuned_2d, true, of.rows_of_block};
+  Plan plan{Variant::tuned_2d, true, of.rows_of_block};
   plan.span = divide_up(divide_up(of.N, of.parts), 1024) * 1024;
   plan.parts = divide_up(of.N, plan.span);
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other

@@ -67,7 +67,7 @@ TEST(Example, CountsStrongPairs) {
   for (std::size_t i = 0; i < counts.size(); ++i) {
     EXPECT_NEAR(counts[i], expected[i], unsure[i]) << "row " << i;
   }
-  // The other schemes count the same pairs.
+  // The other variants count the same pairs.
   for (const Options& options : all_options(false)) {
     SCOPED_TRACE(name_of(options));
     EXPECT_EQ(reduced(Cauchy{2.0f}, CountAbove{0.5f}, over_i(vectors<3>(device_x.span())),

@@ -1,4 +1,4 @@
-// Sums of Gaussians, by every scheme, against double precision: sizes, dimensions, signals, types,
+// Sums of Gaussians, by every variant, against double precision: sizes, dimensions, signals, types,
 // and points that are far away from each other and from the origin.
 #include "support.cuh"
 
@@ -62,9 +62,9 @@ TEST(GaussianSum, MoreThanATileOfEverything) {
 // 34 parts: three groups, the last one of which has two.
 TEST(GaussianSum, PartsInGroups) {
   const int N = 33 * 256 + 50;
-  expect_gaussian_sums<float, 3, 1>(5, N, {}, {{Scheme::tuned_2d, 192, 1, 50}});
+  expect_gaussian_sums<float, 3, 1>(5, N, {}, {{Variant::tuned_2d, 192, 1, 50}});
   if (device_has_tensor_cores()) {
-    expect_gaussian_sums<float, 3, 1>(5, N, {}, {{Scheme::tensor, 192, 0, 50}});
+    expect_gaussian_sums<float, 3, 1>(5, N, {}, {{Variant::tensor, 192, 0, 50}});
   }
 }
 

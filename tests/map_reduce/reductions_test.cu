@@ -1,4 +1,4 @@
-// Every reduction, by every scheme: sums in three accuracies, log-sum-exp, and least and greatest
+// Every reduction, by every variant: sums in three accuracies, log-sum-exp, and least and greatest
 // values with their columns, among many that are equal.
 #include <algorithm>
 #include <limits>
@@ -150,7 +150,7 @@ TEST(Nearest, ColumnsFarBeyondTheRows) {
   const auto rows = over_i(vectors<3>(device_x.span()));
   const auto columns = over_j(vectors<3>(device_y.span()));
   const auto expected =
-      reduced(SquaredDistance<float, 3>(), ArgMin<float>(), rows, columns, {Scheme::gpu_1d});
+      reduced(SquaredDistance<float, 3>(), ArgMin<float>(), rows, columns, {Variant::gpu_1d});
   for (const Options& options : all_options(true)) {
     SCOPED_TRACE(name_of(options));
     EXPECT_EQ(reduced(SquaredDistance<float, 3>(), ArgMin<float>(), rows, columns, options),
@@ -218,7 +218,7 @@ double error_of_sum(const std::vector<float>& numbers) {
   const DeviceBuffer<float> x = on_device(std::vector<float>(1));
   const DeviceBuffer<float> b = on_device(numbers);
   const auto found = reduced(Value(), Sum<float, accuracy>(), over_i(vectors<1>(x.span())),
-                             over_j(vectors<1>(b.span())), {Scheme::tuned_1d, 192, 1});
+                             over_j(vectors<1>(b.span())), {Variant::tuned_1d, 192, 1});
   return oracle::relative_error(found, {oracle::sum({numbers.begin(), numbers.end()})});
 }
 
@@ -240,7 +240,7 @@ TEST(Sum, KahanKeepsWhatOneAdditionLoses) {
   EXPECT_GT(error_of_sum<Accuracy::plain>(numbers), 1e-4);
 }
 
-TEST(Sum, EveryAccuracyByEveryScheme) {
+TEST(Sum, EveryAccuracyByEveryVariant) {
   const Points points(130, 515, false);
   const auto expected = over_rows(points.squares, oracle::sum);
   const auto expect = [&](const auto& sum) {

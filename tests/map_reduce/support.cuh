@@ -38,32 +38,31 @@ inline std::vector<float> grid_points(std::int64_t count, std::uint64_t seed) {
 }
 
 inline std::string name_of(const Options& options) {
-  const char* schemes[] = {"naive", "gpu_1d", "gpu_2d", "tuned_1d", "tuned_2d", "tensor", "auto"};
-  std::string name = schemes[static_cast<int>(options.scheme)];
+  std::string name(enum_name(options.variant));
   name += " K " + std::to_string(options.block_threads);
   name += " rows " + std::to_string(options.rows_per_thread);
   return name + " splits " + std::to_string(options.splits);
 }
 
-/// Every scheme, in several shapes.
+/// Every variant, in several shapes.
 inline std::vector<Options> all_options(bool has_tensor) {
   std::vector<Options> all = {
-      {Scheme::naive},
-      {Scheme::gpu_1d, 32},
-      {Scheme::gpu_1d, 192},
-      {Scheme::gpu_2d, 64},
-      {Scheme::tuned_1d},
-      {Scheme::tuned_1d, 192, 1},
-      {Scheme::tuned_2d},
-      {Scheme::tuned_2d, 192, 1, 3},
-      {Scheme::tuned_2d, 192, 1, 50},
-      {Scheme::tuned_2d, 192, 0, 5},
-      {Scheme::automatic},
+      {Variant::naive},
+      {Variant::gpu_1d, 32},
+      {Variant::gpu_1d, 192},
+      {Variant::gpu_2d, 64},
+      {Variant::tuned_1d},
+      {Variant::tuned_1d, 192, 1},
+      {Variant::tuned_2d},
+      {Variant::tuned_2d, 192, 1, 3},
+      {Variant::tuned_2d, 192, 1, 50},
+      {Variant::tuned_2d, 192, 0, 5},
+      {Variant::automatic},
   };
   if (has_tensor && device_has_tensor_cores()) {
-    all.push_back({Scheme::tensor});
-    all.push_back({Scheme::tensor, 192, 0, 1});
-    all.push_back({Scheme::tensor, 192, 0, 4});
+    all.push_back({Variant::tensor});
+    all.push_back({Variant::tensor, 192, 0, 1});
+    all.push_back({Variant::tensor, 192, 0, 4});
   }
   return all;
 }

@@ -75,7 +75,7 @@ def in_time(**values):
         (in_row(clock=None), r"rows\[3\].clock is missing: a time needs its clock"),
         (in_row(launches="many"), r"rows\[3\].launches is a text, expected an integer"),
         (in_row(choices=["tensor"]), r"rows\[3\].choices is a list, expected an object"),
-        (in_row(choices={"scheme": 7}), r"rows\[3\].choices.scheme is a number, expected a text"),
+        (in_row(choices={"variant": 7}), r"rows\[3\].choices.variant is a number, expected a text"),
         (in_row(params=[1]), r"rows\[3\].params is a list, expected an object"),
         (in_time(median="fast"), r"rows\[3\].time_ms.median is a text, expected a number"),
         (in_time(median=-1.0), r"rows\[3\].time_ms is not in order"),
@@ -127,10 +127,10 @@ def test_reads_the_measure_settings_and_none_of_older_archives(tmp_path):
 
 def test_reads_choices_and_none_of_older_archives(tmp_path):
     content = synthetic.passes()
-    content["rows"][0]["choices"] = {"scheme": "tensor", "tile": "small"}
+    content["rows"][0]["choices"] = {"variant": "tensor", "tile": "small"}
     content["rows"][1]["choices"] = {}
     archive = archives.load(synthetic.write(tmp_path, content))
-    assert archive.rows[0].choices == {"scheme": "tensor", "tile": "small"}
+    assert archive.rows[0].choices == {"variant": "tensor", "tile": "small"}
     assert archive.rows[1].choices == {}
     assert "choices" not in content["rows"][2]
     assert archive.rows[2].choices == {}

@@ -24,7 +24,7 @@ SPEEDS = {
     "tuned_1d": (1.9e9, 4e4, 0.01),
     "tuned_2d": (1.8e9, 2, 0.012),
     "tensor": (4.0e9, 40, 0.015),
-    "auto": (3.9e9, 20, 0.012),
+    "automatic": (3.9e9, 20, 0.012),
     "naive": (5.0e7, 1, 0.03),
     "keops_1d": (9.0e8, 3e4, 0.06),
     "keops_2d": (4.0e8, 1, 0.08),
@@ -32,7 +32,7 @@ SPEEDS = {
     "cpu": (1.0e5, 1, 0),
     "cpu_openmp": (1.2e6, 1, 0.01),
 }
-OURS = ("gpu_1d", "gpu_2d", "tuned_1d", "tuned_2d", "tensor", "auto")
+OURS = ("gpu_1d", "gpu_2d", "tuned_1d", "tuned_2d", "tensor", "automatic")
 ERRORS = {"plain": 3e-8, "block": 2e-8, "kahan": 6e-8}
 
 
@@ -59,8 +59,8 @@ def row(variant, backend="cuda", accuracy="block", **params):
     made["counters"] = {"relative_error": ERRORS[accuracy] * growth * share}
     if variant not in PEERS:
         made["counters"]["workspace_bytes"] = needed.get(variant, 0)
-    if variant == "auto":
-        made["choices"] = {"scheme": "tuned_2d" if m < 200 else "tensor"}
+    if variant == "automatic":
+        made["choices"] = {"variant": "tuned_2d" if m < 200 else "tensor"}
     return made
 
 
@@ -78,11 +78,11 @@ def squares(backend, variants, sizes):
 
 
 def published(backend):
-    variants = ("auto", "gpu_1d", "gpu_2d", "naive", *PEERS)
+    variants = ("automatic", "gpu_1d", "gpu_2d", "naive", *PEERS)
     return squares(backend, variants, (10**4, 10**5, 10**6))
 
 
-def schemes(backend):
+def variants(backend):
     sizes = [m for e in range(6) for m in (10**e, 3 * 10**e)] + [10**6]
     return [row(name, backend, m=m, n=10**6) for m in sizes for name in (*OURS, *PEERS)]
 
@@ -97,12 +97,12 @@ def block_size(backend):
 
 
 def memory(backend):
-    variants = ("naive", "gpu_1d", "gpu_2d", "tuned_2d", "tensor", "auto")
+    variants = ("naive", "gpu_1d", "gpu_2d", "tuned_2d", "tensor", "automatic")
     return squares(backend, variants, (10**3, 10**4, 10**5, 2 * 10**5, 10**6))
 
 
 def claims(backend):
-    return squares(backend, ("auto", "naive", *HOST), (10**3, 10**4, 10**5, 10**6))
+    return squares(backend, ("automatic", "naive", *HOST), (10**3, 10**4, 10**5, 10**6))
 
 
 def cases(backend):
@@ -111,7 +111,7 @@ def cases(backend):
     kinds += [{"formula": "squared_distance", "reduction": "argkmin"}, {"d": 64}, {"d": 10}]
     kinds += [{"formula": "laplacian"}, {"formula": "inner_product"}, {"number": "float64"}]
     kinds += [{"formula": "energy_distance", "reduction": "sum", "m": 10**3, "n": 10**6}]
-    variants = ("auto", "gpu_1d", "keops_1d")
+    variants = ("automatic", "gpu_1d", "keops_1d")
     made = [row(name, backend, **kind) for kind in kinds for name in variants]
     return [*made, row("triton", backend, d=64), row("triton", backend, d=10)]
 
@@ -120,12 +120,12 @@ def accuracy(backend):
     made = []
     for n in (10**3, 10**4, 10**5, 10**6, 10**7):
         ways = [(name, way) for name in ("gpu_1d", "tuned_1d") for way in ERRORS]
-        ways += [("auto", "block"), ("tensor", "block"), ("keops_1d", "plain")]
+        ways += [("automatic", "block"), ("tensor", "block"), ("keops_1d", "plain")]
         made += [row(name, backend, way, m=1000, n=n) for name, way in ways]
     return made
 
 
-ROWS = {"published": published, "schemes": schemes, "block_size": block_size}
+ROWS = {"published": published, "variants": variants, "block_size": block_size}
 ROWS |= {"memory": memory, "claims": claims, "cases": cases, "accuracy": accuracy}
 
 
@@ -199,9 +199,9 @@ def test_the_published_table_is_the_source_s(draw):
 
 def test_published_draws_what_was_measured(draw):
     lines = lines_of(draw("published"))
-    assert list(lines["auto"].get_xdata()) == [10**4, 10**5, 10**6]
-    expected = [median_of("auto", n, n) for n in (10**4, 10**5, 10**6)]
-    assert list(lines["auto"].get_ydata()) == pytest.approx(expected)
+    assert list(lines["automatic"].get_xdata()) == [10**4, 10**5, 10**6]
+    expected = [median_of("automatic", n, n) for n in (10**4, 10**5, 10**6)]
+    assert list(lines["automatic"].get_ydata()) == pytest.approx(expected)
     assert list(lines["naive, tensorized"].get_xdata()) == [10**4, 10**5]
 
 
@@ -230,7 +230,7 @@ def crossing(times_2d, times_1d):
     ],
 )
 def test_the_crossover(draw, times_2d, times_1d, expected):
-    drawn = draw("schemes", crossing(times_2d, times_1d))
+    drawn = draw("variants", crossing(times_2d, times_1d))
     marks = [line for line in drawn.axes[0].get_lines() if len(set(line.get_xdata())) == 1]
     always = all(two < one for two, one in zip(times_2d, times_1d, strict=True))
     assert any("at every m" in text for text in texts_of(drawn)) == always
@@ -243,22 +243,22 @@ def test_the_crossover(draw, times_2d, times_1d, expected):
 
 
 def test_without_gpu_2d_there_is_no_crossover(draw):
-    rows = [made for made in schemes("cuda") if made["variant"] != "gpu_2d"]
-    assert not any("faster" in text for text in texts_of(draw("schemes", rows)))
+    rows = [made for made in variants("cuda") if made["variant"] != "gpu_2d"]
+    assert not any("faster" in text for text in texts_of(draw("variants", rows)))
 
 
 def test_auto_is_held_against_the_best_of_ours(draw):
     rows = [
         synthetic.timed(row(name, m=m, n=10**6), median)
         for m, times in {
-            1: {"auto": 3.0, "tuned_2d": 2.0, "gpu_2d": 4.0, "keops_2d": 1.0, "naive": 0.5},
-            1000: {"auto": 2.0, "tuned_2d": 4.0, "tensor": 2.5},
-            10**6: {"auto": 2.0},
+            1: {"automatic": 3.0, "tuned_2d": 2.0, "gpu_2d": 4.0, "keops_2d": 1.0, "naive": 0.5},
+            1000: {"automatic": 2.0, "tuned_2d": 4.0, "tensor": 2.5},
+            10**6: {"automatic": 2.0},
         }.items()
         for name, median in times.items()
     ]
-    drawn = draw("auto", rows)
-    line = lines_of(drawn)["auto"]
+    drawn = draw("automatic", rows)
+    line = lines_of(drawn)["automatic"]
     assert list(line.get_xdata()) == [1, 1000]
     assert list(line.get_ydata()) == pytest.approx([1.5, 0.8])
     assert any(set(each.get_ydata()) == {1.1} for each in drawn.axes[0].get_lines())
@@ -267,8 +267,8 @@ def test_auto_is_held_against_the_best_of_ours(draw):
 
 
 def test_auto_alone_is_held_against_nothing(draw):
-    with pytest.raises(archives.NothingToDraw, match="another scheme beside it"):
-        draw("auto", [row("auto", m=m, n=10**6) for m in (1, 10)])
+    with pytest.raises(archives.NothingToDraw, match="another variant beside it"):
+        draw("automatic", [row("automatic", m=m, n=10**6) for m in (1, 10)])
 
 
 def test_block_sizes_have_a_panel_a_problem(draw):
@@ -286,9 +286,9 @@ def test_memory_is_that_of_the_archive(draw):
     assert list(refused.get_xdata()) == [2 * 10**5, 10**6]
     assert list(refused.get_ydata()) == [1.6e11, 4e12]
     assert refused.get_markerfacecolor() == "white"
-    assert list(lines["auto"].get_ydata()) == [1] * 5
+    assert list(lines["automatic"].get_ydata()) == [1] * 5
     assert list(lines["tuned_2d"].get_ydata()) == [32 * n for n in (1e3, 1e4, 1e5, 2e5, 1e6)]
-    assert "gpu_1d, tensor, auto" in texts_of(drawn)
+    assert "gpu_1d, tensor, automatic" in texts_of(drawn)
 
 
 def test_naive_for_another_reason_is_not_drawn_as_too_large(draw):
@@ -303,7 +303,7 @@ def test_claims_are_times_over_autos_time(draw):
     drawn = draw("claims")
     texts = texts_of(drawn)
     for variant in ("naive", "cpu", "cpu_openmp"):
-        expected = median_of(variant, 10**4, 10**4) / median_of("auto", 10**4, 10**4)
+        expected = median_of(variant, 10**4, 10**4) / median_of("automatic", 10**4, 10**4)
         assert (f"{expected:,.0f}x" if expected >= 100 else f"{expected:.2g}x") in texts
     assert texts.count("does\nnot fit") == 1
     assert {"source: 30x", "source: 10,000x"} <= set(texts)
@@ -314,16 +314,16 @@ def test_claims_without_a_host_time_are_drawn(draw):
     rows = [made for made in claims("cuda") if made["variant"] not in HOST]
     assert "source: 10,000x" in texts_of(draw("claims", rows))
     with pytest.raises(archives.NothingToDraw, match="tensorized code"):
-        draw("claims", [made for made in rows if made["variant"] == "auto"])
+        draw("claims", [made for made in rows if made["variant"] == "automatic"])
 
 
 def test_cases_show_the_faster_keops(draw):
     rows = [
         synthetic.timed(row(name, m=m, n=m), median)
         for m, times in {
-            1000: {"auto": 1.0, "keops_1d": 7.0, "keops_2d": 5.0},
-            2000: {"auto": 1.0, "keops_1d": 6.0, "keops_2d": 8.0},
-            3000: {"auto": 1.0, "keops_1d": 9.0},
+            1000: {"automatic": 1.0, "keops_1d": 7.0, "keops_2d": 5.0},
+            2000: {"automatic": 1.0, "keops_1d": 6.0, "keops_2d": 8.0},
+            3000: {"automatic": 1.0, "keops_1d": 9.0},
         }.items()
         for name, median in times.items()
     ]
@@ -350,7 +350,7 @@ def test_cases_have_short_names(draw):
 
 
 def test_an_unusual_formula_is_named(draw):
-    rows = [row("auto", formula="laplacian", reduction="max")]
+    rows = [row("automatic", formula="laplacian", reduction="max")]
     (label,) = draw("cases", rows).axes[0].get_yticklabels()
     assert label.get_text() == "max of Laplacian 100k"
 
@@ -358,7 +358,7 @@ def test_an_unusual_formula_is_named(draw):
 def test_accuracy_has_a_line_a_way_to_add(draw):
     lines = lines_of(draw("accuracy"))
     ways = {f"{name}, {way}" for name in ("gpu_1d (source)", "tuned_1d") for way in ERRORS}
-    assert set(lines) == ways | {"auto", "tensor", "KeOps GPU_1D"}
+    assert set(lines) == ways | {"automatic", "tensor", "KeOps GPU_1D"}
     kahan = row("tuned_1d", accuracy="kahan")["counters"]["relative_error"]
     assert list(lines["tuned_1d, kahan"].get_ydata()) == [kahan] * 5
 
@@ -366,11 +366,11 @@ def test_accuracy_has_a_line_a_way_to_add(draw):
 @pytest.mark.parametrize("name", ["published", "memory", "claims"])
 def test_without_squares_there_is_nothing_over_n(draw, name):
     with pytest.raises(archives.NothingToDraw, match="no point with m = n"):
-        draw(name, [row("auto", m=10, n=1000)])
+        draw(name, [row("automatic", m=10, n=1000)])
 
 
 def test_without_counters_there_is_neither_memory_nor_accuracy(draw):
-    rows = [row("auto") | {"counters": {}}]
+    rows = [row("automatic") | {"counters": {}}]
     with pytest.raises(archives.NothingToDraw, match="what workspace"):
         draw("memory", rows)
     with pytest.raises(archives.NothingToDraw, match="no relative error"):
@@ -378,6 +378,6 @@ def test_without_counters_there_is_neither_memory_nor_accuracy(draw):
 
 
 def test_two_problems_at_one_point_are_refused(draw):
-    rows = [row(name, d=d) for d in (3, 10) for name in ("auto", "gpu_1d")]
+    rows = [row(name, d=d) for d in (3, 10) for name in ("automatic", "gpu_1d")]
     with pytest.raises(archives.ArchiveError, match="differ in d"):
         draw("published", rows)

@@ -83,13 +83,13 @@ def test_what_was_counted_and_chosen_stands_beside_the_times(tmp_path):
     for index, each in enumerate(made["rows"]):
         each["counters"] = {"kept_items": 7.0, "relative_error": index * 1.25e-7}
     made["rows"][0]["counters"]["workspace_bytes"] = 2048.0
-    made["rows"][0]["choices"] = {"parts": "4", "scheme": "tensor"}
+    made["rows"][0]["choices"] = {"parts": "4", "variant": "tensor"}
     folder = tmp_path / "results" / "synthetic-gpu"
     synthetic.write(folder, made)
     _, markdown, _ = make(folder)
     assert "| relative error | workspace bytes | chosen |" in markdown
     assert "kept items" not in markdown  # the same for all
-    assert "| 0 | 2^11 | parts=4, scheme=tensor |" in markdown
+    assert "| 0 | 2^11 | parts=4, variant=tensor |" in markdown
     assert f"| 1.25e-07 | {report.NONE} | {report.NONE} |" in markdown
 
 
