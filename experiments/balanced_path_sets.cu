@@ -109,7 +109,7 @@ class Sets : public harness::Problem {
   harness::Execution prepare(const Parameters& point) override {
     const SetOperation operation = operation_of(point);
     if (point.text("variant") == "thrust")
-      return thrust_sets::set_operation(operation, arrays(), count_.device());
+      return thrust_sets::set_operation(operation, arrays(), count_.data());
     using balanced_path_sets::Variant;
     const std::string& variant = point.text("variant");
     const Variant chosen = variant == "compact"       ? Variant::compact
@@ -128,7 +128,7 @@ class Sets : public harness::Problem {
   }
 
   void poison(cudaStream_t stream) override {
-    const auto poison = [stream](const auto& buffer) {
+    const auto poison = [stream](auto& buffer) {
       if (buffer.count() > 0) {
         WARPATH_CUDA_CHECK(cudaMemsetAsync(
             buffer.data(), 0xA5, static_cast<std::size_t>(buffer.count()) * sizeof(Key), stream));
@@ -136,7 +136,7 @@ class Sets : public harness::Problem {
     };
     poison(out_);
     poison(out_values_);
-    WARPATH_CUDA_CHECK(cudaMemsetAsync(count_.device(), 0xA5, sizeof(std::int64_t), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(count_.data(), 0xA5, sizeof(std::int64_t), stream));
   }
 
   std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) override {
@@ -197,7 +197,7 @@ class Sets : public harness::Problem {
     is_answered_ = true;
   }
 
-  [[nodiscard]] thrust_sets::Arrays<Key> arrays() const {
+  [[nodiscard]] thrust_sets::Arrays<Key> arrays() {
     const Key* values = device_values_.data();
     return {device_keys_.data(),
             values,

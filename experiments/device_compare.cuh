@@ -40,12 +40,12 @@ std::optional<std::string> difference(const std::string& name, const T* result,
   static_assert(sizeof(T) % sizeof(std::uint32_t) == 0);
   constexpr std::int64_t words = sizeof(T) / sizeof(std::uint32_t);
   if (expected.count() == 0) return std::nullopt;
-  const DeviceCount first(stream);
-  WARPATH_CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
+  DeviceCount first(stream);
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(first.data(), 0xFF, sizeof(std::int64_t), stream));
   launch({1024, 256, 0, stream}, first_difference_kernel<std::uint32_t>,
          reinterpret_cast<const std::uint32_t*>(result),
          reinterpret_cast<const std::uint32_t*>(expected.data()), expected.count() * words,
-         reinterpret_cast<unsigned long long*>(first.device()));
+         reinterpret_cast<unsigned long long*>(first.data()));
   const std::int64_t word = first.get(stream);
   if (word < 0) return std::nullopt;
   return name + "[" + std::to_string(word / words) + "] of " + std::to_string(expected.count()) +

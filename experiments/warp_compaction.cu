@@ -145,7 +145,7 @@ class Selection : public harness::Problem {
   void poison(cudaStream_t stream) override {
     WARPATH_CUDA_CHECK(
         cudaMemsetAsync(out_.data(), 0xA5, static_cast<std::size_t>(n_) * sizeof(T), stream));
-    WARPATH_CUDA_CHECK(cudaMemsetAsync(kept_.device(), 0xA5, sizeof(std::int64_t), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(kept_.data(), 0xA5, sizeof(std::int64_t), stream));
     host_kept_ = 0;
   }
 
@@ -172,7 +172,7 @@ class Selection : public harness::Problem {
 
  private:
   [[nodiscard]] DeviceSpan<const T> in() const { return {in_.data(), n_}; }
-  [[nodiscard]] DeviceSpan<T> out() const { return {out_.data(), n_}; }
+  [[nodiscard]] DeviceSpan<T> out() { return {out_.data(), n_}; }
 
   void run(const warp_compaction::Options& options, cudaStream_t stream) {
     if (operation_ == "select_if") {
@@ -187,11 +187,11 @@ class Selection : public harness::Problem {
   }
   harness::Execution prepare_cub() {
     if (operation_ == "select_if") {
-      return cub_select::select_if(in_.data(), out_.data(), kept_.device(), n_, predicate_);
+      return cub_select::select_if(in_.data(), out_.data(), kept_.data(), n_, predicate_);
     }
     if (operation_ == "unique")
-      return cub_select::unique(in_.data(), out_.data(), kept_.device(), n_);
-    return cub_select::select_flagged(in_.data(), device_flags_.data(), out_.data(), kept_.device(),
+      return cub_select::unique(in_.data(), out_.data(), kept_.data(), n_);
+    return cub_select::select_flagged(in_.data(), device_flags_.data(), out_.data(), kept_.data(),
                                       n_);
   }
   void run_on_host() {
@@ -251,7 +251,7 @@ class PairSelection : public harness::Problem {
         cudaMemsetAsync(out_keys_.data(), 0xA5, static_cast<std::size_t>(n_) * sizeof(K), stream));
     WARPATH_CUDA_CHECK(cudaMemsetAsync(
         out_values_.data(), 0xA5, static_cast<std::size_t>(n_) * sizeof(std::uint32_t), stream));
-    WARPATH_CUDA_CHECK(cudaMemsetAsync(kept_.device(), 0xA5, sizeof(std::int64_t), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(kept_.data(), 0xA5, sizeof(std::int64_t), stream));
     host_out_ = {};
   }
   std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) override {
@@ -316,7 +316,7 @@ class UniqueByKey : public PairSelection<K> {
     if (point.text("variant") == "cub") {
       return cub_select::unique_by_key(this->keys_.data(), this->values_.data(),
                                        this->out_keys_.data(), this->out_values_.data(),
-                                       this->kept_.device(), this->n_);
+                                       this->kept_.data(), this->n_);
     }
     return [this, options = options_of(point)](cudaStream_t stream) {
       warp_compaction::unique_by_key<K, std::uint32_t>(

@@ -59,10 +59,10 @@ DemonstrationOutputs demonstrate(const DemonstrationInputs& inputs) {
   keys.insert(keys.end(), inputs.b.begin(), inputs.b.end());
   std::vector<int> indices(keys.size());
   std::iota(indices.begin(), indices.end(), 0);
-  const DeviceBuffer<int> device_keys(a_count + b_count);
-  const DeviceBuffer<int> device_indices(a_count + b_count);
-  const DeviceBuffer<int> out_keys(a_count + b_count);
-  const DeviceBuffer<int> out_indices(a_count + b_count);
+  DeviceBuffer<int> device_keys(a_count + b_count);
+  DeviceBuffer<int> device_indices(a_count + b_count);
+  DeviceBuffer<int> out_keys(a_count + b_count);
+  DeviceBuffer<int> out_indices(a_count + b_count);
   WARPATH_CUDA_CHECK(cudaMemcpy(device_keys.data(), keys.data(), keys.size() * sizeof(int),
                                 cudaMemcpyHostToDevice));
   WARPATH_CUDA_CHECK(cudaMemcpy(device_indices.data(), indices.data(), indices.size() * sizeof(int),

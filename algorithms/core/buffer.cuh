@@ -1,7 +1,14 @@
 // Device memory: owned buffers, the scratch memory that host functions share, and counts that stay
 // on the device. All of it is stream-ordered: nothing here synchronises but DeviceCount::get.
+//
+// Each of them belongs to the device that was current when its memory was allocated, and throws
+// std::invalid_argument where it is used while another device is current: a kernel would read and
+// write another device's memory, slowly or not at all.
 #pragma once
 
+#include <cuda_runtime.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -10,14 +17,31 @@
 #include <utility>
 
 #include "core/cuda_check.cuh"
+#include "core/device.cuh"
 #include "core/look_back.cuh"
 #include "core/span.hpp"
 
 namespace warpath {
 
-/// `count` elements of device memory, not initialised; owned, movable. Allocated and freed in the
-/// order of `stream`, which must outlive the buffer. Throws std::invalid_argument for a count that
-/// no memory has, CudaError where memory lacks.
+namespace detail {
+
+/// Throws std::invalid_argument unless `device` is current. -1: of no device yet.
+inline void require_current(const char* what, int device) {
+  if (device < 0) return;
+  const int current = current_device();
+  if (device == current) return;
+  throw std::invalid_argument(std::string(what) + " of device " + std::to_string(device) +
+                              " used while device " + std::to_string(current) +
+                              " is current: expected cudaSetDevice(" + std::to_string(device) +
+                              ") before");
+}
+
+}  // namespace detail
+
+/// `count` elements of device memory, not initialised; owned, movable. Allocated on the current
+/// device and freed there, in the order of `stream`, a stream of that device that must outlive the
+/// buffer. Throws std::invalid_argument if count is negative or its bytes overflow; CudaError if
+/// the allocation fails.
 template <class T>
 class DeviceBuffer {
  public:
@@ -30,6 +54,7 @@ class DeviceBuffer {
                                   std::to_string(sizeof(T)) + " bytes: expected 0 to " +
                                   std::to_string(most));
     }
+    device_ = current_device();
     if (count > 0) {
       WARPATH_CUDA_CHECK(cudaMallocAsync(reinterpret_cast<void**>(&data_),
                                          static_cast<std::size_t>(count) * sizeof(T), stream));
@@ -43,32 +68,58 @@ class DeviceBuffer {
   DeviceBuffer(const DeviceBuffer&) = delete;
   DeviceBuffer& operator=(const DeviceBuffer&) = delete;
   ~DeviceBuffer() {
-    if (data_ != nullptr) cudaFreeAsync(data_, stream_);
+    if (data_ == nullptr) return;
+    int current = device_;
+    cudaGetDevice(&current);
+    // The default stream is that of the current device.
+    if (current != device_) cudaSetDevice(device_);
+    cudaFreeAsync(data_, stream_);
+    if (current != device_) cudaSetDevice(current);
   }
 
-  [[nodiscard]] T* data() const { return data_; }
+  /// For kernels on the buffer's device. Throws std::invalid_argument if another one is current.
+  [[nodiscard]] DeviceSpan<T> span() {
+    require_current();
+    return {data_, count_};
+  }
+  [[nodiscard]] DeviceSpan<const T> span() const {
+    require_current();
+    return {data_, count_};
+  }
+  /// The pointer itself, whatever device is current: for copies, those between devices included.
+  [[nodiscard]] T* data() { return data_; }
+  [[nodiscard]] const T* data() const { return data_; }
   [[nodiscard]] std::int64_t count() const { return count_; }
-  [[nodiscard]] DeviceSpan<T> span() const { return {data_, count_}; }
+  /// The device that the memory is on; -1 of a buffer that was moved from, or made without a count.
+  [[nodiscard]] int device() const { return device_; }
 
   /// From now on the buffer is used, and in the end freed, in the order of `stream`: work before
   /// this call, in any stream, must be ordered before what follows in it.
   void use_in(cudaStream_t stream) { stream_ = stream; }
 
  private:
+  void require_current() const { detail::require_current("DeviceBuffer", device_); }
   void swap(DeviceBuffer& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(count_, other.count_);
     std::swap(stream_, other.stream_);
+    std::swap(device_, other.device_);
   }
 
   T* data_ = nullptr;
   std::int64_t count_ = 0;
   cudaStream_t stream_ = nullptr;
+  int device_ = -1;
 };
 
 /// The scratch memory of host functions. It grows when a call needs more and is kept for the next
 /// one. Calls that share a workspace must be ordered, by a stream or by events; the stream of the
-/// last of them must outlive it.
+/// last of them must outlive it. It belongs to the device of the first call.
+///
+/// In a stream capture: make the same call once before, with the same sizes and options, so that
+/// the workspace has what the call needs; where it would have to grow during the capture it throws
+/// std::logic_error. The graph keeps the workspace's addresses: the workspace must live as long as
+/// the graph, and between its launches no other call may use it or make it grow.
 class Workspace {
  public:
   /// Scratch arrays of the given numbers of elements, aligned to 256 bytes, not initialised. They
@@ -76,10 +127,11 @@ class Workspace {
   template <class... T, class... Counts>
   std::tuple<T*...> take(cudaStream_t stream, Counts... counts) {
     static_assert(sizeof...(T) == sizeof...(Counts));
+    use_in(stream);
     std::int64_t bytes = 0;
     ((bytes += padded(static_cast<std::int64_t>(sizeof(T)) * counts)), ...);
-    scratch_.use_in(stream);
     if (bytes > scratch_.count()) {
+      require_growth(stream, bytes - scratch_.count());
       scratch_ = {};  // the old memory goes back before the new is asked for
       scratch_ = DeviceBuffer<unsigned char>(bytes, stream);
     }
@@ -90,8 +142,9 @@ class Workspace {
 
   /// Look-back state for one kernel call over `tiles` tiles, cleared only when it grows.
   LookBack look_back(cudaStream_t stream, std::int64_t tiles) {
-    status_.use_in(stream);
+    use_in(stream);
     if (LookBack::bytes(tiles) > status_.count()) {
+      require_growth(stream, LookBack::bytes(tiles) - status_.count());
       status_ = {};
       status_ = DeviceBuffer<unsigned char>(LookBack::bytes(tiles), stream);
       WARPATH_CUDA_CHECK(
@@ -103,8 +156,10 @@ class Workspace {
 
   /// `count` tickets for the blocks of one kernel call: 0 at first, and the kernel leaves them so.
   unsigned* tickets(cudaStream_t stream, std::int64_t count) {
-    tickets_.use_in(stream);
+    use_in(stream);
     if (count > tickets_.count()) {
+      require_growth(stream,
+                     (count - tickets_.count()) * static_cast<std::int64_t>(sizeof(unsigned)));
       tickets_ = {};
       tickets_ = DeviceBuffer<unsigned>(count, stream);
       WARPATH_CUDA_CHECK(cudaMemsetAsync(
@@ -118,34 +173,65 @@ class Workspace {
     return scratch_.count() + status_.count() +
            tickets_.count() * static_cast<std::int64_t>(sizeof(unsigned));
   }
+  /// The device of the first call; -1 before it.
+  [[nodiscard]] int device() const { return device_; }
 
  private:
   static constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
+
+  void use_in(cudaStream_t stream) {
+    detail::require_current("Workspace", device_);
+    if (device_ < 0) device_ = current_device();
+    scratch_.use_in(stream);
+    status_.use_in(stream);
+    tickets_.use_in(stream);
+  }
+  static void require_growth(cudaStream_t stream, std::int64_t bytes) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    WARPATH_CUDA_CHECK(cudaStreamIsCapturing(stream, &status));
+    if (status == cudaStreamCaptureStatusNone) return;
+    throw std::logic_error("the workspace lacks " + std::to_string(bytes) +
+                           " bytes, and cannot grow while its stream is captured: make the same "
+                           "call once before the capture");
+  }
 
   DeviceBuffer<unsigned char> scratch_;
   DeviceBuffer<unsigned char> status_;
   std::int64_t status_tiles_ = 0;
   DeviceBuffer<unsigned> tickets_;
+  int device_ = -1;
 };
 
-/// A count that a kernel computes: it stays on the device until somebody asks.
+/// A count that a kernel computes: it stays on the device until get() is called.
 class DeviceCount {
  public:
   explicit DeviceCount(cudaStream_t stream = nullptr) : value_(1, stream) {}
-  [[nodiscard]] std::int64_t* device() const { return value_.data(); }
-  void set_zero(cudaStream_t stream) const {
-    WARPATH_CUDA_CHECK(cudaMemsetAsync(value_.data(), 0, sizeof(std::int64_t), stream));
+  /// For kernels and copies on the count's device. Throws std::invalid_argument, as all of these
+  /// do, if another one is current.
+  [[nodiscard]] std::int64_t* data() {
+    require_current();
+    return value_.data();
+  }
+  [[nodiscard]] const std::int64_t* data() const {
+    require_current();
+    return value_.data();
+  }
+  void set_zero(cudaStream_t stream) {
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(data(), 0, sizeof(std::int64_t), stream));
   }
   /// The count, once the work in `stream` is done. Blocks the host.
   [[nodiscard]] std::int64_t get(cudaStream_t stream) const {
     std::int64_t value = 0;
     WARPATH_CUDA_CHECK(
-        cudaMemcpyAsync(&value, value_.data(), sizeof value, cudaMemcpyDeviceToHost, stream));
+        cudaMemcpyAsync(&value, data(), sizeof value, cudaMemcpyDeviceToHost, stream));
     WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
     return value;
   }
+  [[nodiscard]] int device() const { return value_.device(); }
 
  private:
+  void require_current() const { detail::require_current("DeviceCount", value_.device()); }
+
   DeviceBuffer<std::int64_t> value_;
 };
 

@@ -79,13 +79,13 @@ __global__ void find_broken_kernel(const T* values, std::int64_t count, IsBroken
 /// Synchronises.
 template <class T, class IsBroken>
 std::int64_t first_broken(DeviceSpan<const T> values, IsBroken is_broken, cudaStream_t stream) {
-  const DeviceCount first(stream);
-  WARPATH_CUDA_CHECK(cudaMemsetAsync(first.device(), 0xFF, sizeof(std::int64_t), stream));
+  DeviceCount first(stream);
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(first.data(), 0xFF, sizeof(std::int64_t), stream));
   if (values.count > 0) {
     const std::int64_t blocks = std::min<std::int64_t>((values.count + 255) / 256, 256);
     launch({static_cast<unsigned>(blocks), 256, 0, stream}, find_broken_kernel<T, IsBroken>,
            values.data, values.count, is_broken,
-           reinterpret_cast<unsigned long long*>(first.device()));
+           reinterpret_cast<unsigned long long*>(first.data()));
   }
   return first.get(stream);
 }

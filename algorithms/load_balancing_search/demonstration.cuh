@@ -35,8 +35,8 @@ inline std::string demonstration() {
   std::vector<int> references(static_cast<std::size_t>(scan.back() + counts.back()));
 
   const auto items = static_cast<std::int64_t>(references.size());
-  const DeviceBuffer<int> device_scan(static_cast<std::int64_t>(scan.size()));
-  const DeviceBuffer<int> device_references(items);
+  DeviceBuffer<int> device_scan(static_cast<std::int64_t>(scan.size()));
+  DeviceBuffer<int> device_references(items);
   Workspace workspace;
   WARPATH_CUDA_CHECK(cudaMemcpy(device_scan.data(), scan.data(), scan.size() * sizeof(int),
                                 cudaMemcpyHostToDevice));

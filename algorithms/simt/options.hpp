@@ -15,6 +15,7 @@ struct Options {
   bool strict;         ///< SIMT_STRICT: an exited thread makes a barrier an error (default 1)
   bool guard;          ///< SIMT_GUARD: device memory is closed while the host runs
   bool lazy;           ///< SIMT_LAZY: streams run only when somebody waits for them
+  bool capturing;      ///< only for tests: streams say that they are being captured
   bool verbose;        ///< SIMT_VERBOSE: each diagnostic is also printed to stderr
   unsigned devices;    ///< SIMT_DEVICES: how many devices there are (default 2)
   /// SIMT_ARCH: the devices' compute capability, times ten (default 90). Below 90 there are no bulk

@@ -179,6 +179,13 @@ cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
   return cudaSuccess;
 }
 
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  const std::lock_guard lock(runtime_mutex());
+  if (!find_stream(stream)) return no_such_stream("cudaStreamIsCapturing");
+  *status = options().capturing ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+  return cudaSuccess;
+}
+
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
   const std::lock_guard lock(runtime_mutex());
   CUstream_st* s = find_stream(stream);

@@ -33,7 +33,7 @@ void compact_if(DeviceSpan<const T> in, DeviceSpan<T> out, Predicate predicate, 
   require_apart("in", in, "out", out);
   if (in.count == 0) return kept.set_zero(stream);
   run(KeepIf<T, Predicate>{predicate}, {in.data, nullptr, in.count}, {out.data, nullptr, out.count},
-      kept.device(), workspace, stream, options);
+      kept.data(), workspace, stream, options);
 }
 
 /// Keeps the elements whose flag is not zero. in, flags, out: n elements.
@@ -47,7 +47,7 @@ void compact_flagged(DeviceSpan<const T> in, DeviceSpan<const Flag> flags, Devic
   require_apart("flags", flags, "out", out);
   if (in.count == 0) return kept.set_zero(stream);
   run(KeepFlagged<T, Flag>{}, {in.data, flags.data, in.count}, {out.data, nullptr, out.count},
-      kept.device(), workspace, stream, options);
+      kept.data(), workspace, stream, options);
 }
 
 /// Keeps the first element of every run of equal ones. in, out: n elements.
@@ -58,7 +58,7 @@ void unique(DeviceSpan<const T> in, DeviceSpan<T> out, DeviceCount& kept, Worksp
   require_apart("in", in, "out", out);
   if (in.count == 0) return kept.set_zero(stream);
   run(KeepFirstOfRun<T, NoCompanion, Equal>{equal}, {in.data, nullptr, in.count},
-      {out.data, nullptr, out.count}, kept.device(), workspace, stream, options);
+      {out.data, nullptr, out.count}, kept.data(), workspace, stream, options);
 }
 
 /// Keeps the first key of every run of equal ones, and its value. keys, values, out_keys,
@@ -77,7 +77,7 @@ void unique_by_key(DeviceSpan<const K> keys, DeviceSpan<const V> values, DeviceS
   require_apart("out_keys", out_keys, "out_values", out_values);
   if (keys.count == 0) return kept.set_zero(stream);
   run(KeepFirstOfRun<K, V, Equal>{equal}, {keys.data, values.data, keys.count},
-      {out_keys.data, out_values.data, out_keys.count}, kept.device(), workspace, stream, options);
+      {out_keys.data, out_values.data, out_keys.count}, kept.data(), workspace, stream, options);
 }
 
 /// The tuples that references point into: `dimensions` coordinates each.
@@ -113,12 +113,12 @@ void remove_duplicates(DeviceSpan<const C> values, DeviceSpan<const R> reference
   require_in_range("dimensions", tuples.dimensions, 1, 16);
   require_in_range("primary", tuples.primary, 0, tuples.dimensions - 1);
   require_no_nan("tuples", tuples.coordinates, stream);
-  WARPATH_CUDA_CHECK(cudaMemsetAsync(first_disorder.device(), 0xFF, sizeof(std::int64_t), stream));
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(first_disorder.data(), 0xFF, sizeof(std::int64_t), stream));
   if (values.count == 0) return kept.set_zero(stream);
   run(KeepDistinctTuple<C, R>{tuples.coordinates.data, tuples.dimensions, tuples.primary,
-                              reinterpret_cast<unsigned long long*>(first_disorder.device())},
+                              reinterpret_cast<unsigned long long*>(first_disorder.data())},
       {values.data, references.data, values.count},
-      {out_values.data, out_references.data, out_values.count}, kept.device(), workspace, stream,
+      {out_values.data, out_references.data, out_values.count}, kept.data(), workspace, stream,
       options);
 }
 

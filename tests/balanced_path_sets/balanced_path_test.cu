@@ -49,7 +49,7 @@ void expect_points(const Inputs& inputs, int levels, Compare less) {
 
   const DeviceBuffer<int> a = on_device(inputs.a);
   const DeviceBuffer<int> b = on_device(inputs.b);
-  const DeviceBuffer<std::int64_t> points(static_cast<std::int64_t>(expected.size()));
+  DeviceBuffer<std::int64_t> points(static_cast<std::int64_t>(expected.size()));
   launch({static_cast<unsigned>(expected.size() / 64 + 1), 64},
          points_kernel<Duplicates, Index, Compare>, a.data(), a_count, b.data(), b_count, levels,
          less, points.data());

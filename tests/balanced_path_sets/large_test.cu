@@ -46,10 +46,10 @@ class LargeSets : public testing::Test {
   }
   [[nodiscard]] std::int64_t wrong(std::int64_t from, std::int64_t count, std::int64_t run,
                                    int first) const {
-    const DeviceCount wrong;
+    DeviceCount wrong;
     wrong.set_zero(nullptr);
     launch({1024, 256}, count_wrong_kernel, out_.data() + from, count, run, first,
-           reinterpret_cast<unsigned long long*>(wrong.device()));
+           reinterpret_cast<unsigned long long*>(wrong.data()));
     return wrong.get(nullptr);
   }
 

@@ -81,7 +81,7 @@ std::string message(const std::function<void()>& act) {
 }
 
 TEST(SetsPreconditions, RoomAndOverlap) {
-  const DeviceBuffer<int> memory(100);
+  DeviceBuffer<int> memory(100);
   const DeviceSpan<const int> a{memory.data(), 10};
   const DeviceSpan<const int> b{memory.data() + 10, 20};
   DeviceCount count;
@@ -114,7 +114,7 @@ TEST(SetsPreconditions, ACheckedBuildLooksAtTheData) {
   const auto call = [&]<bool Duplicates>(const std::vector<float>& a, const std::vector<float>& b) {
     const DeviceBuffer<float> device_a = on_device(a);
     const DeviceBuffer<float> device_b = on_device(b);
-    const DeviceBuffer<float> out(static_cast<std::int64_t>(a.size() + b.size()));
+    DeviceBuffer<float> out(static_cast<std::int64_t>(a.size() + b.size()));
     DeviceCount count(stream);
     WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
     const std::string said = message([&] {
@@ -138,7 +138,7 @@ TEST(SetsMemory, OfEachVariant) {
   const Stream stream;
   const std::vector<int> keys(100'000, 1);
   const DeviceBuffer<int> a = on_device(keys);
-  const DeviceBuffer<int> out(200'000);
+  DeviceBuffer<int> out(200'000);
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   const std::int64_t tiles = 200'000 / SetTuning::tile_items + 1;
   const std::int64_t single_pass_tiles =

@@ -51,17 +51,17 @@ void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, std:
   const auto a_count = static_cast<std::int64_t>(a.size());
   const auto b_count = static_cast<std::int64_t>(b.size());
   const std::int64_t room = most_outputs<operation>(a_count, b_count);
-  const DeviceBuffer<Key> out = poisoned<Key>(room);
-  const DeviceBuffer<Key> out_keys = poisoned<Key>(room);
-  const DeviceBuffer<Value> out_values = poisoned<Value>(room);
-  const DeviceCount count;
-  const DeviceCount pairs;
+  DeviceBuffer<Key> out = poisoned<Key>(room);
+  DeviceBuffer<Key> out_keys = poisoned<Key>(room);
+  DeviceBuffer<Value> out_values = poisoned<Value>(room);
+  DeviceCount count;
+  DeviceCount pairs;
   Workspace workspace;
   run_single_pass<Shape, operation, true>(
       Call<Key, NoValue, std::less<Key>>{{device_a.data() + a_offset, nullptr, a_count},
                                          {device_b.data() + b_offset, nullptr, b_count},
                                          {out.data(), nullptr},
-                                         count.device(),
+                                         count.data(),
                                          {},
                                          workspace,
                                          nullptr});
@@ -69,7 +69,7 @@ void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, std:
       {device_a.data() + a_offset, device_a_values.data(), a_count},
       {device_b.data() + b_offset, device_b_values.data(), b_count},
       {out_keys.data(), out_values.data()},
-      pairs.device(),
+      pairs.data(),
       {},
       workspace,
       nullptr});

@@ -86,8 +86,8 @@ void expect_parts(const Inputs& inputs) {
   const DeviceBuffer<std::int64_t> partitions =
       find_ends(source_kernel, 64, a, b, Shape::tile_items);
   const auto tiles = static_cast<unsigned>(partitions.count() - 1);
-  const DeviceBuffer<int> counts(tiles * Shape::threads);
-  const DeviceBuffer<int> out(counts.count() * Shape::items);
+  DeviceBuffer<int> counts(tiles * Shape::threads);
+  DeviceBuffer<int> out(counts.count() * Shape::items);
   launch({tiles, Shape::threads, sizeof(BlockSetStorage<Shape, int>)}, block_kernel<operation>,
          Keys{a.data(), nullptr, a.count()}, Keys{b.data(), nullptr, b.count()}, partitions.data(),
          out.data(), counts.data());

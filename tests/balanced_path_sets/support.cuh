@@ -73,9 +73,9 @@ class Sets : public testing::Test {
       SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", variant " +
                    std::to_string(static_cast<int>(variant)) + ", duplicates " +
                    std::to_string(Duplicates));
-      const DeviceBuffer<Key> out = poisoned<Key>(room);
-      const DeviceBuffer<Key> out_keys = poisoned<Key>(room);
-      const DeviceBuffer<Value> out_values = poisoned<Value>(room);
+      DeviceBuffer<Key> out = poisoned<Key>(room);
+      DeviceBuffer<Key> out_keys = poisoned<Key>(room);
+      DeviceBuffer<Value> out_values = poisoned<Value>(room);
       DeviceCount count(stream_);
       DeviceCount pairs(stream_);
       WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other

@@ -58,9 +58,9 @@ void expect_operation(const Inputs& inputs) {
       oracle::set_operation<operation>(inputs.a, a_places, inputs.b, b_places, Less{});
 
   const DeviceBuffer<int> device_keys = on_device(keys);
-  const DeviceBuffer<int> out(static_cast<std::int64_t>(keys.size()));
-  const DeviceBuffer<int> places(out.count());
-  const DeviceBuffer<int> emitted = on_device(std::vector<int>{0});
+  DeviceBuffer<int> out(static_cast<std::int64_t>(keys.size()));
+  DeviceBuffer<int> places(out.count());
+  DeviceBuffer<int> emitted = on_device(std::vector<int>{0});
   launch({1, 1}, operate_kernel<operation, Items, RangeCheck>, device_keys.data(), a_count, b_count,
          out.data(), places.data(), emitted.data());
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
@@ -111,8 +111,8 @@ __global__ void commit_kernel(const int* keys, unsigned* commits) {
 
 // The commit bit fields of the slots of A: 1 1 2 . 3 3 3, and B: 1 . 2 2 3 3 3.
 TEST(ThreadSetOperation, CommitBitFields) {
-  const DeviceBuffer<int> keys = on_device(std::vector<int>{1, 1, 2, 3, 3, 3, 1, 2, 2, 3, 3, 3});
-  const DeviceBuffer<unsigned> commits(4);
+  DeviceBuffer<int> keys = on_device(std::vector<int>{1, 1, 2, 3, 3, 3, 1, 2, 2, 3, 3, 3});
+  DeviceBuffer<unsigned> commits(4);
   launch({1, 1},
          commit_kernel<SetOperation::intersection, SetOperation::difference,
                        SetOperation::symmetric_difference, SetOperation::set_union>,

@@ -30,7 +30,7 @@ std::vector<Index> starts_of(const std::vector<Key>& keys, const std::vector<Ind
   const Stream stream;
   const DeviceBuffer<Key> device_keys = on_device(keys);
   const DeviceBuffer<Index> device_positions = on_device(positions);
-  const DeviceBuffer<Index> starts(device_positions.count());
+  DeviceBuffer<Index> starts(device_positions.count());
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
   find_run_starts<Key, Index, Less>(device_keys.span(), device_positions.span(), starts.span(),
                                     stream, options, less);
@@ -122,7 +122,7 @@ std::string message(const std::function<void()>& act) {
 }
 
 TEST(RunStartsPreconditions, SizesOverlapsAndLevels) {
-  const DeviceBuffer<int> memory(100);
+  DeviceBuffer<int> memory(100);
   const DeviceSpan<int> keys{memory.data(), 40};
   const DeviceSpan<int> positions{memory.data() + 40, 30};
   const DeviceSpan<int> starts{memory.data() + 70, 30};

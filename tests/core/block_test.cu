@@ -41,7 +41,7 @@ __global__ void block_sums_kernel(const T* values, Sums<T>* results) {
 template <class T>
 void expect_sums(unsigned threads, const std::vector<T>& values) {
   const DeviceBuffer<T> in = on_device(values);
-  const DeviceBuffer<Sums<T>> out(in.count());
+  DeviceBuffer<Sums<T>> out(in.count());
   launch({blocks, threads}, block_sums_kernel<T>, in.data(), out.data());
 
   std::vector<Sums<T>> expected(values.size());

@@ -1,6 +1,10 @@
 // Buffers, workspace and counts: who owns what, that nothing is lost, and that all of it keeps to
 // its stream.
+#include <functional>
+#include <utility>
+
 #include "core/buffer.cuh"
+#include "core/launch.cuh"
 #include "support.cuh"
 
 #ifdef SIMT_EMULATION
@@ -40,7 +44,7 @@ TEST(DeviceBuffer, HoldsWhatItIsGiven) {
 
 TEST(DeviceBuffer, OfNothingHasNoMemory) {
   const std::uint64_t before = allocated_bytes();
-  const DeviceBuffer<int> buffer(0);
+  DeviceBuffer<int> buffer(0);
   EXPECT_EQ(buffer.data(), nullptr);
   EXPECT_EQ(buffer.count(), 0);
   EXPECT_EQ(allocated_bytes(), before);
@@ -79,7 +83,7 @@ TEST(DeviceBuffer, WorksInAStream) {
   const Stream stream;
   const std::uint64_t before = allocated_bytes();
   for (int round = 0; round < 10; ++round) {
-    const DeviceBuffer<int> buffer(1000, stream);
+    DeviceBuffer<int> buffer(1000, stream);
     fill(stream, buffer.data(), 1000, round);
     EXPECT_EQ(on_host(buffer, stream), std::vector<int>(1000, round));
   }
@@ -89,15 +93,15 @@ TEST(DeviceBuffer, WorksInAStream) {
 // The buffers are gone before the stream has come to the kernels that use them.
 TEST(DeviceBuffer, OutlivesTheWorkBeforeItsEnd) {
   const Stream stream;
-  const DeviceBuffer<int> result(1000, stream);
+  DeviceBuffer<int> result(1000, stream);
   {
-    const DeviceBuffer<int> scratch(1000, stream);
+    DeviceBuffer<int> scratch(1000, stream);
     fill(stream, scratch.data(), 1000, 42);
     WARPATH_CUDA_CHECK(cudaMemcpyAsync(result.data(), scratch.data(), 1000 * sizeof(int),
                                        cudaMemcpyDeviceToDevice, stream));
   }
   {
-    const DeviceBuffer<int> next(1000, stream);
+    DeviceBuffer<int> next(1000, stream);
     fill(stream, next.data(), 1000, -1);
   }
   EXPECT_EQ(on_host(result, stream), std::vector<int>(1000, 42));
@@ -321,12 +325,12 @@ __global__ void add_to_count_kernel(std::int64_t* count, std::int64_t value) {
 }
 
 TEST(DeviceCount, IsSetAndRead) {
-  const DeviceCount count;
+  DeviceCount count;
   count.set_zero(nullptr);
   EXPECT_EQ(count.get(nullptr), 0);
   const std::int64_t large = (std::int64_t{1} << 40) + 3;
-  launch({1, 1}, add_to_count_kernel, count.device(), large);
-  launch({1, 1}, add_to_count_kernel, count.device(), 1);
+  launch({1, 1}, add_to_count_kernel, count.data(), large);
+  launch({1, 1}, add_to_count_kernel, count.data(), 1);
   EXPECT_EQ(count.get(nullptr), large + 1);
   count.set_zero(nullptr);
   EXPECT_EQ(count.get(nullptr), 0);
@@ -334,10 +338,212 @@ TEST(DeviceCount, IsSetAndRead) {
 
 TEST(DeviceCount, WaitsForTheWorkInItsStream) {
   const Stream stream;
-  const DeviceCount count(stream);
+  DeviceCount count(stream);
   count.set_zero(stream);
-  for (int i = 1; i <= 10; ++i) launch({1, 1, 0, stream}, add_to_count_kernel, count.device(), i);
+  for (int i = 1; i <= 10; ++i) launch({1, 1, 0, stream}, add_to_count_kernel, count.data(), i);
   EXPECT_EQ(count.get(stream), 55);
+}
+
+// ---------------------------------------------------------------- several devices
+
+/// Switches to a device while it lives.
+class OnDevice {
+ public:
+  explicit OnDevice(int device) { WARPATH_CUDA_CHECK(cudaSetDevice(device)); }
+  ~OnDevice() { cudaSetDevice(before_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  int before_ = current_device();
+};
+
+class SeveralDevices : public testing::Test {
+ protected:
+  void SetUp() override {
+    int devices = 0;
+    WARPATH_CUDA_CHECK(cudaGetDeviceCount(&devices));
+    if (devices < 2) GTEST_SKIP() << "needs two devices";
+  }
+  static std::string message(const std::function<void()>& act) {
+    return message_of<std::invalid_argument>(act);
+  }
+};
+
+TEST(DeviceBuffer, GivesConstElementsIfItIsConst) {
+  using Buffer = DeviceBuffer<int>;
+  static_assert(std::is_same_v<decltype(std::declval<Buffer&>().data()), int*>);
+  static_assert(std::is_same_v<decltype(std::declval<const Buffer&>().data()), const int*>);
+  static_assert(std::is_same_v<decltype(std::declval<Buffer&>().span()), DeviceSpan<int>>);
+  static_assert(
+      std::is_same_v<decltype(std::declval<const Buffer&>().span()), DeviceSpan<const int>>);
+  static_assert(
+      std::is_same_v<decltype(std::declval<const DeviceCount&>().data()), const std::int64_t*>);
+}
+
+TEST(DeviceBuffer, KnowsItsDevice) {
+  EXPECT_EQ(DeviceBuffer<int>().device(), -1);
+  EXPECT_EQ(DeviceBuffer<int>(0).device(), current_device());
+  DeviceBuffer<int> buffer(3);
+  EXPECT_EQ(buffer.device(), current_device());
+  const DeviceBuffer<int> moved(std::move(buffer));
+  EXPECT_EQ(moved.device(), current_device());
+  EXPECT_EQ(buffer.device(), -1);  // NOLINT(bugprone-use-after-move): it is empty now
+}
+
+TEST_F(SeveralDevices, ABufferSaysWhereItDoesNotBelong) {
+  DeviceBuffer<int> buffer = on_device(std::vector<int>{1, 2, 3});
+  const DeviceBuffer<int>& same = buffer;
+  {
+    const OnDevice other(1);
+    for (const std::string& said : {message([&] { std::ignore = buffer.span(); }),
+                                    message([&] { std::ignore = same.span(); })}) {
+      EXPECT_THAT(said, HasSubstr("DeviceBuffer of device 0 used while device 1 is current"));
+    }
+    EXPECT_EQ(message([&] { std::ignore = DeviceBuffer<int>().span(); }), "nothing");
+    // For copies between devices there is the pointer.
+    DeviceBuffer<int> copy(3);
+    EXPECT_EQ(copy.device(), 1);
+    WARPATH_CUDA_CHECK(cudaMemcpyPeer(copy.data(), 1, buffer.data(), 0, 3 * sizeof(int)));
+    EXPECT_EQ(on_host(copy), (std::vector<int>{1, 2, 3}));
+  }
+  EXPECT_EQ(message([&] { std::ignore = buffer.span(); }), "nothing");
+}
+
+// In the order of the default stream of its own device: nothing leaks, and no kernel there finds
+// its memory gone.
+TEST_F(SeveralDevices, ABufferIsFreedOnItsOwnDevice) {
+#ifdef SIMT_EMULATION
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
+  const LazyAndGuarded late;
+#endif
+  const std::uint64_t before = allocated_bytes();
+  DeviceBuffer<int> result(1000);
+  {
+    DeviceBuffer<int> buffer(1000);
+    fill(nullptr, buffer.data(), 1000, 42);
+    WARPATH_CUDA_CHECK(cudaMemcpyAsync(result.data(), buffer.data(), 1000 * sizeof(int),
+                                       cudaMemcpyDeviceToDevice));
+    const OnDevice other(1);
+    buffer = {};
+    EXPECT_EQ(current_device(), 1);
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
+  }
+  EXPECT_EQ(on_host(result), std::vector<int>(1000, 42));
+  result = {};
+  EXPECT_EQ(allocated_bytes(), before);
+}
+
+TEST_F(SeveralDevices, AWorkspaceBelongsToTheDeviceOfItsFirstCall) {
+  Workspace workspace;
+  EXPECT_EQ(workspace.device(), -1);
+  {
+    const OnDevice other(1);
+    std::ignore = workspace.take<int>(nullptr, 10);
+    EXPECT_EQ(workspace.device(), 1);
+  }
+  const auto says_so = HasSubstr("Workspace of device 1 used while device 0 is current");
+  EXPECT_THAT(message([&] { std::ignore = workspace.take<int>(nullptr, 1); }), says_so);
+  EXPECT_THAT(message([&] { std::ignore = workspace.take<int>(nullptr, 0); }), says_so);
+  EXPECT_THAT(message([&] { std::ignore = workspace.look_back(nullptr, 1); }), says_so);
+  EXPECT_THAT(message([&] { std::ignore = workspace.tickets(nullptr, 1); }), says_so);
+  const OnDevice other(1);
+  EXPECT_EQ(message([&] { std::ignore = workspace.take<int>(nullptr, 100); }), "nothing");
+}
+
+TEST_F(SeveralDevices, ACountSaysWhereItDoesNotBelong) {
+  DeviceCount count;
+  count.set_zero(nullptr);
+  {
+    const OnDevice other(1);
+    const auto says_so = HasSubstr("DeviceCount of device 0 used while device 1 is current");
+    EXPECT_THAT(message([&] { std::ignore = count.data(); }), says_so);
+    EXPECT_THAT(message([&] { count.set_zero(nullptr); }), says_so);
+    EXPECT_THAT(message([&] { std::ignore = count.get(nullptr); }), says_so);
+  }
+  EXPECT_EQ(count.get(nullptr), 0);
+}
+
+// ---------------------------------------------------------------- stream capture
+
+// Asks for scratch memory, look-back state and tickets, as a call does.
+void use_everything(Workspace& workspace, cudaStream_t stream, std::int64_t count) {
+  const auto [ints] = workspace.take<int>(stream, count);
+  fill(stream, ints, count, 1);
+  std::ignore = workspace.look_back(stream, count);
+  std::ignore = workspace.tickets(stream, count);
+}
+
+#ifdef SIMT_EMULATION
+// There are no graphs, but a stream can say that it is captured.
+TEST(Workspace, SaysThatItCannotGrowInACapture) {
+  const Stream stream;
+  const auto said = [&](Workspace& workspace, std::int64_t count) {
+    simt::options().capturing = true;
+    const std::string message =
+        message_of<std::logic_error>([&] { use_everything(workspace, stream, count); });
+    simt::options().capturing = false;
+    return message;
+  };
+  const auto cannot_grow = AllOf(HasSubstr("cannot grow while its stream is captured"),
+                                 HasSubstr("make the same call once before the capture"));
+  Workspace workspace;
+  EXPECT_THAT(said(workspace, 100), cannot_grow);
+  use_everything(workspace, stream, 100);
+  EXPECT_EQ(said(workspace, 100), "nothing");
+  EXPECT_EQ(said(workspace, 10), "nothing");
+  EXPECT_THAT(said(workspace, 1000), cannot_grow);
+  EXPECT_EQ(said(workspace, 100), "nothing") << "what it had is gone";
+
+  Workspace other;
+  std::ignore = other.take<int>(stream, 10'000);
+  EXPECT_THAT(said(other, 100), cannot_grow) << "of the look-back state";
+  std::ignore = other.look_back(stream, 100);
+  EXPECT_THAT(said(other, 100), cannot_grow) << "of the tickets";
+  std::ignore = other.tickets(stream, 100);
+  EXPECT_EQ(said(other, 100), "nothing");
+}
+#endif
+
+// A warmed workspace, captured once, replayed several times.
+TEST(Workspace, ServesAGraph) {
+#ifdef SIMT_EMULATION
+  GTEST_SKIP() << "needs CUDA graphs, which the executor has not";
+#else
+  constexpr std::int64_t count = 1000;
+  const Stream stream;
+  Workspace workspace;
+  DeviceBuffer<int> out(count, stream);
+  const auto call = [&] {
+    const auto [ints] = workspace.take<int>(stream, count);
+    fill(stream, ints, count, 7);
+    WARPATH_CUDA_CHECK(
+        cudaMemcpyAsync(out.data(), ints, count * sizeof(int), cudaMemcpyDeviceToDevice, stream));
+  };
+  const auto capture = [&](const auto& captured) {
+    cudaGraph_t graph = nullptr;
+    WARPATH_CUDA_CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    const std::string said = message_of<std::logic_error>(captured);
+    WARPATH_CUDA_CHECK(cudaStreamEndCapture(stream, &graph));
+    return std::pair(said, graph);
+  };
+  const auto [cold_said, cold] = capture(call);
+  EXPECT_THAT(cold_said, HasSubstr("cannot grow while its stream is captured"));
+  WARPATH_CUDA_CHECK(cudaGraphDestroy(cold));
+
+  call();
+  const auto [said, graph] = capture(call);
+  EXPECT_EQ(said, "nothing");
+  cudaGraphExec_t replay = nullptr;
+  WARPATH_CUDA_CHECK(cudaGraphInstantiate(&replay, graph, 0));
+  for (int round = 0; round < 3; ++round) {
+    fill(stream, out.data(), count, -1);
+    WARPATH_CUDA_CHECK(cudaGraphLaunch(replay, stream));
+    EXPECT_EQ(on_host(out, stream), std::vector<int>(count, 7));
+  }
+  WARPATH_CUDA_CHECK(cudaGraphExecDestroy(replay));
+  WARPATH_CUDA_CHECK(cudaGraphDestroy(graph));
+#endif
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST_F(Hopper, LoadsAnySize) {
     SCOPED_TRACE(std::to_string(bytes) + " bytes");
     const std::vector<int> values = numbers(words_of(bytes));
     const DeviceBuffer<int> in = on_device(values);
-    const DeviceBuffer<int> out(in.count());
+    DeviceBuffer<int> out(in.count());
     launch({1, threads, sizeof(Staged) + bytes}, load_kernel, in.data(), out.data(), bytes);
     EXPECT_EQ(on_host(out), values);
   }
@@ -95,7 +95,7 @@ __global__ void load_pieces_kernel(const int* in, int* out) {
 TEST_F(Hopper, SeveralLoadsCompleteOnOneBarrier) {
   const std::vector<int> values = numbers(words_of(sizeof Pieces::words));
   const DeviceBuffer<int> in = on_device(values);
-  const DeviceBuffer<int> out(in.count());
+  DeviceBuffer<int> out(in.count());
   launch({1, threads, sizeof(Pieces)}, load_pieces_kernel, in.data(), out.data());
 
   std::vector<int> expected(values.size());
@@ -148,7 +148,7 @@ TEST_F(Hopper, WaitsForAllArrivalsAndAllBytesOfEachPhase) {
   const DeviceBuffer<int> in = on_device(values);
   for (const unsigned loaders : {0u, 1u, 5u, threads}) {
     SCOPED_TRACE(std::to_string(loaders) + " threads load");
-    const DeviceBuffer<int> out(rounds * threads);
+    DeviceBuffer<int> out(rounds * threads);
     launch({1, threads, sizeof(Meeting)}, meet_kernel, in.data(), out.data(), rounds, loaders);
 
     std::vector<int> expected(rounds * threads);
@@ -207,7 +207,7 @@ TEST_F(Hopper, RingOfStagesRunsThroughManyPhases) {
     SCOPED_TRACE(std::to_string(tiles) + " tiles");
     const std::vector<int> values = numbers(tiles * stage_words);
     const DeviceBuffer<int> in = on_device(values);
-    const DeviceBuffer<int> out(in.count());
+    DeviceBuffer<int> out(in.count());
     launch({1, stage_words + 32, sizeof(Ring)}, ring_kernel, in.data(), out.data(), tiles);
 
     std::vector<int> expected = values;
@@ -254,7 +254,7 @@ __global__ void store_kernel(int* out, int rounds) {
 template <int Buffers>
 void expect_stored(int rounds) {
   SCOPED_TRACE(std::to_string(Buffers) + " buffers, " + std::to_string(rounds) + " rounds");
-  const DeviceBuffer<int> out = on_device(std::vector<int>(rounds * store_words, -1));
+  DeviceBuffer<int> out = on_device(std::vector<int>(rounds * store_words, -1));
   launch({1, threads, sizeof(Outgoing<Buffers>)}, store_kernel<Buffers>, out.data(), rounds);
   EXPECT_EQ(on_host(out), numbers(rounds * store_words));
 }
@@ -289,7 +289,7 @@ TEST_F(Hopper, BlocksHaveBarriersOfTheirOwn) {
   constexpr unsigned bytes = 2048;
   const std::vector<int> values = numbers(blocks * words_of(bytes));
   const DeviceBuffer<int> in = on_device(values);
-  const DeviceBuffer<int> out(in.count());
+  DeviceBuffer<int> out(in.count());
   launch({blocks, 32, sizeof(Staged) + bytes}, copy_kernel, in.data(), out.data(), bytes);
   EXPECT_EQ(on_host(out), values);
 }
@@ -317,7 +317,7 @@ __global__ void roles_kernel(int rounds, int* out) {
 
 TEST_F(Hopper, WarpsInDifferentRolesMeet) {
   constexpr int rounds = 50;
-  const DeviceBuffer<int> out(rounds);
+  DeviceBuffer<int> out(rounds);
   launch({1, 64, 2 * sizeof(int)}, roles_kernel, rounds, out.data());
   const std::vector<int> doubles = on_host(out);
   for (int round = 0; round < rounds; ++round) EXPECT_EQ(doubles[round], 2 * round);
@@ -338,8 +338,8 @@ __global__ void early_kernel(const int* in, int* out) {
 }
 
 TEST_F(Hopper, AKernelThatStartsEarlySeesWhatTheOneBeforeHasWritten) {
-  const DeviceBuffer<int> numbers = on_device(std::vector<int>(8 * 64, -1));
-  const DeviceBuffer<int> out(8 * 64);
+  DeviceBuffer<int> numbers = on_device(std::vector<int>(8 * 64, -1));
+  DeviceBuffer<int> out(8 * 64);
   launch({8, 64}, slow_kernel, numbers.data());
   launch({8, 64, 0, nullptr, /*starts_early=*/true}, early_kernel, numbers.data(), out.data());
   const std::vector<int> found = on_host(out);
@@ -356,7 +356,7 @@ __global__ void exp2_kernel(const float* x, float* powers, int count) {
 }
 std::vector<float> powers_of(const std::vector<float>& x) {
   const DeviceBuffer<float> in = on_device(x);
-  const DeviceBuffer<float> out(in.count());
+  DeviceBuffer<float> out(in.count());
   const int count = static_cast<int>(in.count());
   launch({static_cast<unsigned>(count + 127) / 128, 128}, exp2_kernel, in.data(), out.data(),
          count);
@@ -398,7 +398,7 @@ __global__ void root_kernel(const float* x, float* roots, int count) {
 }
 std::vector<float> roots_of(const std::vector<float>& x) {
   const DeviceBuffer<float> in = on_device(x);
-  const DeviceBuffer<float> out(in.count());
+  DeviceBuffer<float> out(in.count());
   const int count = static_cast<int>(in.count());
   launch({static_cast<unsigned>(count + 127) / 128, 128}, root_kernel, in.data(), out.data(),
          count);
@@ -495,7 +495,7 @@ TEST_F(TensorCores, AFloatIsTheSumOfTwoHalves) {
   for (std::size_t i = 0, positive = x.size(); i < positive; ++i) x.push_back(-x[i]);
 
   const DeviceBuffer<float> in = on_device(x);
-  const DeviceBuffer<std::uint32_t> out(in.count());
+  DeviceBuffer<std::uint32_t> out(in.count());
   const int count = static_cast<int>(in.count());
   launch({static_cast<unsigned>(count + 127) / 128, 128}, split_kernel, in.data(), out.data(),
          count);
@@ -561,7 +561,7 @@ void expect_products(const std::vector<Product>& products, double most_error) {
     for (int lane = 0; lane < 32; ++lane) lanes.push_back(lane_of(product, lane));
   }
   const DeviceBuffer<Lane> in = on_device(lanes);
-  const DeviceBuffer<float> out(4 * in.count());
+  DeviceBuffer<float> out(4 * in.count());
   launch({static_cast<unsigned>(products.size()) / warps, 32 * warps}, multiply_kernel, in.data(),
          out.data());
   const std::vector<float> found = on_host(out);

@@ -79,8 +79,8 @@ TYPED_TEST(KeyOrder, IsTheSameOnTheDevice) {
   using Bits = OrderedBits<TypeParam>;
   const std::vector<TypeParam> all = keys<TypeParam>(5);
   const DeviceBuffer<TypeParam> in = on_device(all);
-  const DeviceBuffer<Bits> bits(in.count());
-  const DeviceBuffer<TypeParam> mapped_back(in.count());
+  DeviceBuffer<Bits> bits(in.count());
+  DeviceBuffer<TypeParam> mapped_back(in.count());
   launch({static_cast<unsigned>(all.size() / 64 + 1), 64}, map_kernel<TypeParam>, in.data(),
          in.count(), bits.data(), mapped_back.data());
   std::vector<Bits> expected;

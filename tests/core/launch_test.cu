@@ -28,8 +28,8 @@ __global__ void store_arguments_kernel(Arguments* out, std::int64_t wide, double
 }
 
 TEST(Launch, ConvertsArgumentsToTheKernelsTypes) {
-  const DeviceBuffer<Arguments> out(1);
-  const DeviceBuffer<int> target(1);
+  DeviceBuffer<Arguments> out(1);
+  DeviceBuffer<int> target(1);
   const int narrow = -3;
   int* const pointer = target.data();
   launch({1, 1}, store_arguments_kernel, out.data(), narrow, 0.5f, pointer);
@@ -44,7 +44,7 @@ __global__ void count_threads_kernel(unsigned* counts) {
 
 TEST(Launch, RunsAllThreadsOfAllBlocksInItsStream) {
   const Stream stream;
-  const DeviceBuffer<unsigned> counts = on_device(std::vector<unsigned>(5, 0), stream);
+  DeviceBuffer<unsigned> counts = on_device(std::vector<unsigned>(5, 0), stream);
   launch({5, 96, 0, stream}, count_threads_kernel, counts.data());
   EXPECT_THAT(on_host(counts, stream), testing::Each(96u));
 }
@@ -68,8 +68,8 @@ template <int Count>
 void expect_reversed() {
   std::vector<int> values(Count);
   std::iota(values.begin(), values.end(), 0);
-  const DeviceBuffer<int> device = on_device(values);
-  const DeviceBuffer<int> misaligned = on_device(std::vector<int>{0});
+  DeviceBuffer<int> device = on_device(values);
+  DeviceBuffer<int> misaligned = on_device(std::vector<int>{0});
   launch({1, 256, sizeof(Values<Count>)}, reverse_kernel<Count>, device.data(), misaligned.data());
   std::reverse(values.begin(), values.end());
   EXPECT_EQ(on_host(device), values);
@@ -107,7 +107,7 @@ const Impossible impossible[] = {{"too many threads", {1, 2048}},
                                  {"no threads", {1, 0}}};
 
 TEST(Launch, RefusesWhatCannotBe) {
-  const DeviceBuffer<unsigned> counts = on_device(std::vector<unsigned>{0});
+  DeviceBuffer<unsigned> counts = on_device(std::vector<unsigned>{0});
   for (const Impossible& tried : impossible) {
     SCOPED_TRACE(tried.name);
     EXPECT_THAT(
@@ -139,9 +139,9 @@ __global__ void hand_over_kernel(int* values, unsigned* flag, int* received) {
 }
 
 TEST(WaitUntil, LetsTheOthersRun) {
-  const DeviceBuffer<int> values(32);
-  const DeviceBuffer<unsigned> flag = on_device(std::vector<unsigned>{0});
-  const DeviceBuffer<int> received(32);
+  DeviceBuffer<int> values(32);
+  DeviceBuffer<unsigned> flag = on_device(std::vector<unsigned>{0});
+  DeviceBuffer<int> received(32);
   launch({1, 64}, hand_over_kernel, values.data(), flag.data(), received.data());
   std::vector<int> expected(32);
   std::iota(expected.rbegin(), expected.rend(), 100);
@@ -163,7 +163,7 @@ TEST(CanRun, AsksForSharedMemoryOfTheDevice) {
 
 // What it allows can be launched.
 TEST(CanRun, AgreesWithTheLaunch) {
-  const DeviceBuffer<unsigned> counts = on_device(std::vector<unsigned>{0});
+  DeviceBuffer<unsigned> counts = on_device(std::vector<unsigned>{0});
   const std::size_t most = device_shared_bytes();
   launch({1, 32, most}, count_threads_kernel, counts.data());
   EXPECT_EQ(on_host(counts)[0], 32u);

@@ -264,13 +264,13 @@ TEST(LookBack, ClearsTheOtherHalf) {
   constexpr std::int64_t capacity = 1100;
   constexpr std::int64_t header = 256;
   const auto bytes = LookBack::bytes(capacity);
-  const DeviceBuffer<unsigned char> memory =
+  DeviceBuffer<unsigned char> memory =
       on_device(std::vector<unsigned char>(static_cast<std::size_t>(bytes), 0));
   int call = 0;
   for (const std::int64_t tiles : {1100, 1, 32, 1100, 31, 1024, 1100, 33, 2, 64, 1, 1, 1099}) {
     SCOPED_TRACE("call " + std::to_string(call) + ": " + std::to_string(tiles) + " tiles");
     const DeviceBuffer<unsigned> sums = on_device(random_sums(tiles, 3, largest_sum));
-    const DeviceBuffer<Found> found(tiles);
+    DeviceBuffer<Found> found(tiles);
     launch({3, warp_threads}, scan_kernel, LookBack(memory.data(), capacity, tiles), sums.data(),
            found.data());
     const std::vector<unsigned char> words = on_host(memory);

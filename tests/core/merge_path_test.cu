@@ -59,7 +59,7 @@ void expect_paths(const std::vector<Item>& a, const std::vector<Item>& b, Less l
 
   const DeviceBuffer<Item> device_a = on_device(a);
   const DeviceBuffer<Item> device_b = on_device(b);
-  const DeviceBuffer<Index> device_found(static_cast<std::int64_t>(expected.size()));
+  DeviceBuffer<Index> device_found(static_cast<std::int64_t>(expected.size()));
   launch({static_cast<unsigned>(expected.size() / 64 + 1), 64}, diagonals_kernel<Index, Less>,
          device_a.data(), a_count, device_b.data(), b_count, device_found.data(), less);
   found = on_host(device_found);

@@ -21,7 +21,7 @@ __global__ void partition_point_kernel(Index count, Index first_answer, Index* f
 /// All answers within four of `first_answer`.
 template <class Index>
 void expect_answers(Index count, Index first_answer) {
-  const DeviceBuffer<Index> found(4);
+  DeviceBuffer<Index> found(4);
   launch({2, 2 * warp_threads}, partition_point_kernel<Index>, count, first_answer, found.data());
   const std::vector<Index> answers = on_host(found);
   for (std::size_t i = 0; i < answers.size(); ++i) {

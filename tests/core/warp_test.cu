@@ -23,8 +23,8 @@ template <class T>
 void expect_sums(const std::vector<T>& values) {
   ASSERT_EQ(values.size(), std::size_t{threads});
   const DeviceBuffer<T> in = on_device(values);
-  const DeviceBuffer<T> sums(threads);
-  const DeviceBuffer<T> inclusive(threads);
+  DeviceBuffer<T> sums(threads);
+  DeviceBuffer<T> inclusive(threads);
   launch({1, threads}, warp_sums_kernel<T>, in.data(), sums.data(), inclusive.data());
 
   std::vector<T> expected_sums(threads);
@@ -88,9 +88,9 @@ __global__ void places_kernel(int* lanes, int* warp_indices, unsigned* below) {
 }
 
 TEST(Warp, KnowsItsPlaces) {
-  const DeviceBuffer<int> lanes(threads);
-  const DeviceBuffer<int> warp_indices(threads);
-  const DeviceBuffer<unsigned> below(threads);
+  DeviceBuffer<int> lanes(threads);
+  DeviceBuffer<int> warp_indices(threads);
+  DeviceBuffer<unsigned> below(threads);
   launch({1, threads}, places_kernel, lanes.data(), warp_indices.data(), below.data());
   const std::vector<int> lane = on_host(lanes);
   const std::vector<int> warp = on_host(warp_indices);

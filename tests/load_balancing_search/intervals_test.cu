@@ -35,9 +35,9 @@ TEST_F(Intervals, EveryWorkItemIsVisitedOnce) {
     SCOPED_TRACE(name_of(kind));
     const auto counts = make_counts<std::int32_t>(kind, steps(), random_);
     const std::int64_t items = total(counts);
-    const DeviceBuffer<int> visits(items);
-    const WatchedOutput<std::int64_t> objects(items);
-    const WatchedOutput<std::int64_t> ranks(items);
+    DeviceBuffer<int> visits(items);
+    WatchedOutput<std::int64_t> objects(items);
+    WatchedOutput<std::int64_t> ranks(items);
     WARPATH_CUDA_CHECK(cudaMemset(visits.data(), 0, static_cast<std::size_t>(items) * sizeof(int)));
     const auto scan = scan_of(counts);
     for_each_work_item<std::int32_t>(
@@ -61,7 +61,7 @@ TEST_F(Intervals, Expand) {
     std::generate(values.begin(), values.end(), [&] { return static_cast<double>(random_()); });
     const auto scan = scan_of(counts);
     const auto device_values = on_device(values);
-    const WatchedOutput<double> out(total(counts));
+    WatchedOutput<double> out(total(counts));
     interval_expand<std::int64_t, double>(total(counts), scan.span(), device_values.span(),
                                           out.span(), workspace_, nullptr);
     EXPECT_EQ(out.get(), oracle::interval_expand(counts, values));
@@ -94,7 +94,7 @@ TEST_F(Intervals, Move) {
     const auto device_gather = on_device(gather);
     const auto device_scatter = on_device(scatter);
     const auto device_in = on_device(in);
-    const WatchedOutput<unsigned> out(total(counts));
+    WatchedOutput<unsigned> out(total(counts));
     interval_move<std::int32_t, unsigned>(total(counts), scan.span(), device_gather.span(),
                                           device_scatter.span(), device_in.span(), out.span(),
                                           workspace_, nullptr);
@@ -128,7 +128,7 @@ TEST_F(Intervals, RowProductsOfVeryUnevenRows) {
     const auto device_column = on_device(column);
     const auto device_value = on_device(value);
     const auto device_x = on_device(x);
-    const WatchedOutput<double> y(begins.count());
+    WatchedOutput<double> y(begins.count());
     row_products<double>({begins.span(), device_column.span(), device_value.span()},
                          device_x.span(), y.span(), workspace_, nullptr);
     EXPECT_EQ(y.get(), expected);

@@ -22,7 +22,7 @@ class Preconditions : public testing::Test {
                      std::int64_t room = 100, const Options& options = {}) {
     return message([&] {
       const auto device_scan = on_device(scan);
-      const WatchedOutput<std::int32_t> out(room);
+      WatchedOutput<std::int32_t> out(room);
       load_balancing_search<std::int32_t, std::int32_t>(items, device_scan.span(), out.span(),
                                                         workspace_, nullptr, options);
       WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
@@ -61,7 +61,7 @@ TEST_F(Preconditions, UnknownItemsPerThread) {
               HasSubstr("items_per_thread is 4: expected 3, 7, 11, 15 or 23"));
 }
 TEST_F(Preconditions, Overlap) {
-  const DeviceBuffer<std::int32_t> memory(20);
+  DeviceBuffer<std::int32_t> memory(20);
   WARPATH_CUDA_CHECK(cudaMemset(memory.data(), 0, 80));
   EXPECT_THAT(message([&] {
                 load_balancing_search<std::int32_t, std::int32_t>(
@@ -72,7 +72,7 @@ TEST_F(Preconditions, Overlap) {
 TEST_F(Preconditions, ValuesOfOtherObjects) {
   const auto scan = on_device<std::int32_t>({0, 1});
   const auto values = on_device<float>({1, 2, 3});
-  const WatchedOutput<float> out(2);
+  WatchedOutput<float> out(2);
   EXPECT_THAT(message([&] {
                 interval_expand<std::int32_t, float>(2, scan.span(), values.span(), out.span(),
                                                      workspace_, nullptr);

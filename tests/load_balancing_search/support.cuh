@@ -24,7 +24,7 @@ class WatchedOutput {
       : count_(count), offset_(offset), memory_(2 * guard + offset + count) {
     WARPATH_CUDA_CHECK(cudaMemset(memory_.data(), poison, bytes()));
   }
-  [[nodiscard]] DeviceSpan<T> span() const { return {memory_.data() + guard + offset_, count_}; }
+  [[nodiscard]] DeviceSpan<T> span() { return {memory_.data() + guard + offset_, count_}; }
 
   /// The elements, once all work is done. A guard zone that was written fails the test.
   std::vector<T> get() const {
@@ -71,7 +71,7 @@ void expect_objects(const Way& way, const std::vector<Offset>& counts, int out_o
   const std::vector<Index> expected = oracle::objects<Index>(counts);
   const auto items = static_cast<std::int64_t>(expected.size());
   const DeviceBuffer<Offset> scan = on_device(oracle::exclusive_scan(counts));
-  const WatchedOutput<Index> out(items, out_offset);
+  WatchedOutput<Index> out(items, out_offset);
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
   load_balancing_search<Offset, Index>(items, scan.span(), out.span(), workspace, stream,
                                        way.options);

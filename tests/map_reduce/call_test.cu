@@ -177,7 +177,7 @@ TEST(TheWorkspace, IsUsedAgain) {
   const DeviceBuffer<float> y = on_device(uniform<float>(3 * (is_small() ? 600 : 900), 2));
   Workspace workspace;
   const auto run = [&](std::int64_t M, const Options& options, Workspace& with) {
-    const Guarded<std::int64_t> out(M);
+    Guarded<std::int64_t> out(M);
     reduce(SquaredDistance<float, 3>(), ArgMin<float>(), over_i(Array<float, 3>{x.data(), M}),
            over_j(vectors<3>(y.span())), out.span(), with, nullptr, options);
     return out.get();
@@ -199,7 +199,7 @@ TEST(TheWorkspace, HoldsAStateForEachRowAndPart) {
   const DeviceBuffer<float> y = on_device(uniform<float>(3 * N, 2));
   const auto bytes = [&](const Options& options) {
     Workspace workspace;
-    const Guarded<float> out(M);
+    Guarded<float> out(M);
     reduce(SquaredDistance<float, 3>(), Sum<float>(), over_i(vectors<3>(x.span())),
            over_j(vectors<3>(y.span())), out.span(), workspace, nullptr, options);
     WARPATH_CUDA_CHECK(cudaDeviceSynchronize());

@@ -33,7 +33,7 @@ std::vector<typename Reduction::Result> reduced_by_columns(const Formula& formul
                                                            const Y& y, const Case& of) {
   const Stream stream;
   Workspace workspace;
-  const Guarded<typename Reduction::Result> out(x.count);
+  Guarded<typename Reduction::Result> out(x.count);
   const Problem<Formula, Reduction, decltype(x.arrays), decltype(y.arrays)> problem{
       formula, reduction, x.arrays, y.arrays, x.count, y.count, out.span().data};
   Plan plan{Variant::tuned_2d, true, of.rows_of_block};

@@ -59,7 +59,7 @@ TEST(Example, CountsStrongPairs) {
   const DeviceBuffer<float> device_x = on_device(x);
   const DeviceBuffer<float> device_y = on_device(y);
   const DeviceBuffer<float> device_b = on_device(b);
-  const Guarded<int> out(M);
+  Guarded<int> out(M);
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   count_strong_pairs(device_x.span(), device_y.span(), device_b.span(), out.span(), workspace,
                      stream);

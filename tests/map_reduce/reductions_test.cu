@@ -192,7 +192,7 @@ TEST(LogSumExp, ValuesOfAnySize) {
     cases[4][j] = j % 3 == 0 ? -infinity : 5.0f;
     cases[5][j] = -infinity;
   }
-  const DeviceBuffer<float> x = on_device(std::vector<float>(40));
+  DeviceBuffer<float> x = on_device(std::vector<float>(40));
   for (const std::vector<float>& values : cases) {
     const DeviceBuffer<float> b = on_device(values);
     const double expected = oracle::log_sum_exp({values.begin(), values.end()});
@@ -215,7 +215,7 @@ TEST(LogSumExp, ValuesOfAnySize) {
 /// The relative error of the sum of many numbers, one thread adding them all.
 template <Accuracy accuracy>
 double error_of_sum(const std::vector<float>& numbers) {
-  const DeviceBuffer<float> x = on_device(std::vector<float>(1));
+  DeviceBuffer<float> x = on_device(std::vector<float>(1));
   const DeviceBuffer<float> b = on_device(numbers);
   const auto found = reduced(Value(), Sum<float, accuracy>(), over_i(vectors<1>(x.span())),
                              over_j(vectors<1>(b.span())), {Variant::tuned_1d, 192, 1});

@@ -74,7 +74,7 @@ class Guarded {
   explicit Guarded(std::int64_t count) : count_(count), memory_(count + 2 * guard) {
     WARPATH_CUDA_CHECK(cudaMemset(memory_.data(), 0xA5, bytes()));
   }
-  [[nodiscard]] DeviceSpan<T> span() const { return {memory_.data() + guard, count_}; }
+  [[nodiscard]] DeviceSpan<T> span() { return {memory_.data() + guard, count_}; }
   /// The elements, once all work is done; fails where a guard has changed.
   [[nodiscard]] std::vector<T> get() const {
     WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
@@ -108,7 +108,7 @@ std::vector<typename Reduction::Result> reduced(const Formula& formula, const Re
                                                 const Options& options = {}) {
   const Stream stream;
   Workspace workspace;
-  const Guarded<typename Reduction::Result> out(x.count);
+  Guarded<typename Reduction::Result> out(x.count);
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
   reduce(formula, reduction, x, y, out.span(), workspace, stream, options);
   return out.get();

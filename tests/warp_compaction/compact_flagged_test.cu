@@ -42,7 +42,7 @@ struct CompactFlagged {
     const cudaStream_t stream = laboratory.stream(c);
     const Input<T> in(prepared.items, c.in_offset, stream);
     const Input<Flag> flags(prepared.flags, c.in_offset * 5 % 8, stream);
-    const Output<T> out(c.n, c.out_offset, stream);
+    Output<T> out(c.n, c.out_offset, stream);
     DeviceCount kept(stream);
     compact_flagged(in.span(), flags.span(), out.span(), kept, laboratory.workspace, stream,
                     c.way.options);

@@ -39,7 +39,7 @@ struct CompactIf {
   static Result run(Laboratory& laboratory, const Case& c, const Prepared& prepared) {
     const cudaStream_t stream = laboratory.stream(c);
     const Input<T> in(prepared.items, c.in_offset, stream);
-    const Output<T> out(c.n, c.out_offset, stream);
+    Output<T> out(c.n, c.out_offset, stream);
     DeviceCount kept(stream);
     compact_if(in.span(), out.span(), IsOdd{}, kept, laboratory.workspace, stream, c.way.options);
     return {{out.image()}, kept.get(stream), -1, in.is_intact()};

@@ -95,7 +95,8 @@ class Input {
   }
 
  private:
-  [[nodiscard]] T* data() const { return buffer_.data() + offset_; }
+  [[nodiscard]] T* data() { return buffer_.data() + offset_; }
+  [[nodiscard]] const T* data() const { return buffer_.data() + offset_; }
   [[nodiscard]] std::size_t bytes() const { return elements_.size() * sizeof(T); }
 
   const std::vector<T>& elements_;
@@ -117,7 +118,7 @@ class Output {
     WARPATH_CUDA_CHECK(cudaMemcpyAsync(buffer_.data(), poison_.data(), poison_.size(),
                                        cudaMemcpyHostToDevice, stream));
   }
-  [[nodiscard]] DeviceSpan<T> span() const {
+  [[nodiscard]] DeviceSpan<T> span() {
     return {reinterpret_cast<T*>(buffer_.data() + begin_), count_};
   }
   /// All of it, with the guard zones. Blocks the host.

@@ -58,7 +58,7 @@ class PreconditionTest : public testing::Test {
  private:
   void set_counts(std::int64_t value) {
     WARPATH_CUDA_CHECK(
-        cudaMemcpyAsync(kept_.device(), &value, sizeof value, cudaMemcpyHostToDevice, stream_));
+        cudaMemcpyAsync(kept_.data(), &value, sizeof value, cudaMemcpyHostToDevice, stream_));
     WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
 };

@@ -109,8 +109,8 @@ struct RemoveDuplicates {
     const Input<C> values(prepared.values, c.in_offset, stream);
     const Input<R> references(prepared.references, c.in_offset * 5 % 8, stream);
     const Input<C> tuples(prepared.tuples, c.in_offset, stream);
-    const Output<C> out_values(c.n, c.out_offset, stream);
-    const Output<R> out_references(c.n, c.out_offset * 3 % 8, stream);
+    Output<C> out_values(c.n, c.out_offset, stream);
+    Output<R> out_references(c.n, c.out_offset * 3 % 8, stream);
     DeviceCount kept(stream);
     DeviceCount first_disorder(stream);
     remove_duplicates(values.span(), references.span(),
@@ -237,11 +237,11 @@ class RemoveDuplicatesArguments : public PreconditionTest {
   }
   /// Place number i for an argument; all are apart.
   template <class T>
-  [[nodiscard]] T* place(int i) const {
+  [[nodiscard]] T* place(int i) {
     return reinterpret_cast<T*>(memory_.data() + 2 * n * i);
   }
   /// Right arguments.
-  [[nodiscard]] Arguments right() const {
+  [[nodiscard]] Arguments right() {
     return {{place<Coordinate>(0), n},
             {place<Reference>(1), n},
             {{place<Coordinate>(2), 2 * n}, 2, 0},

@@ -46,8 +46,8 @@ struct UniqueByKey {
     const cudaStream_t stream = laboratory.stream(c);
     const Input<K> keys(prepared.keys, c.in_offset, stream);
     const Input<V> values(prepared.values, c.in_offset * 5 % 8, stream);
-    const Output<K> out_keys(c.n, c.out_offset, stream);
-    const Output<V> out_values(c.n, c.out_offset * 3 % 8, stream);
+    Output<K> out_keys(c.n, c.out_offset, stream);
+    Output<V> out_values(c.n, c.out_offset * 3 % 8, stream);
     DeviceCount kept(stream);
     unique_by_key(keys.span(), values.span(), out_keys.span(), out_values.span(), kept,
                   laboratory.workspace, stream, c.way.options, Equal{});
@@ -75,7 +75,7 @@ class UniqueByKeyArguments : public PreconditionTest {
     unique_by_key(keys, values, out_keys, out_values, kept_, workspace_, stream_);
   }
   /// Place number i for an argument; all are apart.
-  [[nodiscard]] Element* place(int i) const { return memory_.data() + 2 * n * i; }
+  [[nodiscard]] Element* place(int i) { return memory_.data() + 2 * n * i; }
   DeviceBuffer<Element> memory_{10 * n, stream_};
 };
 

@@ -44,7 +44,7 @@ struct Unique {
   static Result run(Laboratory& laboratory, const Case& c, const Prepared& prepared) {
     const cudaStream_t stream = laboratory.stream(c);
     const Input<T> in(prepared.items, c.in_offset, stream);
-    const Output<T> out(c.n, c.out_offset, stream);
+    Output<T> out(c.n, c.out_offset, stream);
     DeviceCount kept(stream);
     unique(in.span(), out.span(), kept, laboratory.workspace, stream, c.way.options, Equal{});
     return {{out.image()}, kept.get(stream), -1, in.is_intact()};
@@ -65,7 +65,7 @@ TEST(Unique, FloatsAreEqualAsTheLanguageSays) {
   for (const Way& way :
        {single_pass_by(Path::small), single_pass_by(Path::pipeline), two_pass_ways[0]}) {
     const Input<float> input(in, 0, stream);
-    const Output<float> out(static_cast<std::int64_t>(in.size()), 0, stream);
+    Output<float> out(static_cast<std::int64_t>(in.size()), 0, stream);
     DeviceCount kept(stream);
     unique(input.span(), out.span(), kept, laboratory.workspace, stream, way.options);
     const Result result{{out.image()}, kept.get(stream), -1, input.is_intact()};
