@@ -6,13 +6,20 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 find_package(Threads REQUIRED)
 
+# ccache, if present; precompiled headers are cached only with this sloppiness (they are the compiler's and the libraries'
+# headers, which do not change under it).
 find_program(CCACHE ccache)
-if(CCACHE)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(ccache_launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache_launcher})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
 if(WARPATH_BACKEND STREQUAL "cuda")
+  # A language that a subdirectory enables does not reach the targets of the project around it.
+  if(NOT PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CUDA_COMPILER)
+    message(FATAL_ERROR "warpath's backend cuda: your project enables CUDA before it adds warpath: project(... LANGUAGES CXX CUDA)")
+  endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     execute_process(COMMAND nvidia-smi -L OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE no_gpu)
     if(no_gpu EQUAL 0)
@@ -22,13 +29,6 @@ if(WARPATH_BACKEND STREQUAL "cuda")
     endif()
   endif()
   enable_language(CUDA)
-  if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
-    # CMake 3.25.1 does not know yet that nvcc can.
-    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
-    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
-  endif()
-  set(CMAKE_CUDA_STANDARD 20)
-  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
   set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
   find_package(CUDAToolkit 12.4 REQUIRED)
 elseif(NOT WARPATH_BACKEND STREQUAL "emulated")
@@ -38,8 +38,12 @@ endif()
 # Warnings are errors on every compiler, for all targets of this project and nobody else's: options of the directory, which
 # do not travel with a target to those that link it.
 add_compile_options(
-  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow;-Werror>"
-  "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Wall,-Wextra,-Werror;-lineinfo>")
+  "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;-lineinfo>")
+if(PROJECT_IS_TOP_LEVEL)
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Werror>"
+                      "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
+endif()
 if(NOT WARPATH_SANITIZE)
   add_link_options($<$<CONFIG:Release>:-s>)
 endif()
@@ -65,10 +69,3 @@ if(WARPATH_PORTABLE)
   add_link_options(-static-libstdc++ -static-libgcc)
 endif()
 
-# Device sources (.cu) are CUDA for nvcc and plain C++ for the emulated backend.
-function(warpath_device_sources target)
-  target_sources(${target} PRIVATE ${ARGN})
-  if(WARPATH_BACKEND STREQUAL "emulated")
-    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES LANGUAGE CXX)
-  endif()
-endfunction()
