@@ -1,81 +1,90 @@
-// What a kernel will take, and so which one is taken. Plain C++.
+// Predicts run times, to choose the kernel and the number of parts of the columns. Plain C++.
 //
 // The model. A kernel cuts the rows into blocks of block_rows, and the columns into `parts` of
-// `span`. The multiprocessor that gets most blocks decides; it holds resident_blocks of them at
-// once, and takes those that it gets in rounds. A round of k blocks takes
+// `span`. The multiprocessor that gets the most blocks decides; resident_blocks of them run on it
+// at once, in rounds. A round of k blocks takes
 //
 //   block_ns + span (block_rows pair_ns + column_ns) max(k, busy_blocks)
 //
-// where busy_blocks keep its units busy, and fewer take as long. Partial results are merged in
+// where busy_blocks keep its units busy, and fewer take as long. Merging partial results takes
 // merge_ns, and merge_step_ns for each batch of merge_batch that a thread waits for. A launch takes
-// launch_ns; and whatever is done, the columns come from memory once.
+// launch_ns; and no call takes less than reading the columns from memory once.
 //
-// The figures were fitted to sweeps over M, N and the parts on one NVIDIA H200 (README.md); other
-// devices differ by their number of multiprocessors only.
+// costs.hpp has the figures. Where another call than the one they were fitted to is planned, a pair
+// is taken to cost in proportion to the numbers of its column and the instructions of its
+// reduction.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include "map_reduce/costs.hpp"
 #include "map_reduce/tuning.hpp"
 
-namespace warpath::map_reduce {
+namespace warpath::map_reduce::detail {
 
 /// Where a part may have any number of columns.
 inline constexpr std::int64_t any_span = std::int64_t{1} << 62;
 
-/// One kernel of one shape.
+/// One kernel of one shape, for one formula and reduction, on one device.
 struct KernelCost {
   std::int64_t block_rows;
   std::int64_t tile;  ///< the span is a multiple of it
-  double pair_ns;     ///< on one multiprocessor
-  double column_ns;   ///< that a block loads, on one multiprocessor
-  double busy_blocks;
-  std::int64_t resident_blocks;
-  double block_ns;  ///< to start and to end
-  double merge_ns;
-  double merge_step_ns;
-  std::int64_t merge_batch;
+  KernelFigures figures;
+  std::int64_t merge_batch;  ///< partial results of a row that are merged at once
   double column_bytes;
   std::int64_t most_span = any_span;  ///< columns of a part at most
+  double launch_ns;
+  double memory_bytes_per_ns;
 };
 
-inline constexpr double launch_ns = 2700;
-inline constexpr double memory_bytes_per_ns = 4100;
-
-/// How the pairs are cut, and what that is expected to take.
+/// How the pairs are cut, and the run time that is expected.
 struct Cut {
   std::int64_t parts;
   std::int64_t span;
   double expected_ns;
 };
 
-/// As many parts as wanted, or fewer.
+/// The time of one column in one block, if the multiprocessor is busy.
+inline double column_in_block_ns(const KernelCost& cost) {
+  return static_cast<double>(cost.block_rows) * cost.figures.pair_ns + cost.figures.column_ns;
+}
+
+/// No cut takes less: reading the columns, or all of the work, shared equally.
+inline double least_ns(const KernelCost& cost, std::int64_t rows, std::int64_t columns,
+                       int processors) {
+  const auto n = static_cast<double>(columns);
+  const double work = static_cast<double>(divide_up(rows, cost.block_rows)) * n *
+                      column_in_block_ns(cost) / processors;
+  return cost.launch_ns + std::max(work, n * cost.column_bytes / cost.memory_bytes_per_ns);
+}
+
+/// The cut into `wanted_parts` parts, or fewer, since spans are whole tiles.
 inline Cut cut_of(const KernelCost& cost, std::int64_t rows, std::int64_t columns,
                   std::int64_t wanted_parts, int processors) {
+  const KernelFigures& figures = cost.figures;
   const std::int64_t span = divide_up(divide_up(columns, wanted_parts), cost.tile) * cost.tile;
   const std::int64_t parts = divide_up(columns, span);
   const std::int64_t blocks = divide_up(divide_up(rows, cost.block_rows) * parts, processors);
-  const auto columns_here = static_cast<double>(std::min(span, columns));
-  const double work =
-      columns_here * (static_cast<double>(cost.block_rows) * cost.pair_ns + cost.column_ns);
+  const double work = static_cast<double>(std::min(span, columns)) * column_in_block_ns(cost);
   const auto round = [&](std::int64_t at_once) {
     if (at_once == 0) return 0.0;
-    return cost.block_ns + work * std::max(static_cast<double>(at_once), cost.busy_blocks);
+    return figures.block_ns + work * std::max(static_cast<double>(at_once), figures.busy_blocks);
   };
-  const auto rounds = static_cast<double>(blocks / cost.resident_blocks);
+  const auto rounds = static_cast<double>(blocks / figures.resident_blocks);
   const double computing =
-      rounds * round(cost.resident_blocks) + round(blocks % cost.resident_blocks);
-  const double loading = static_cast<double>(columns) * cost.column_bytes / memory_bytes_per_ns;
+      rounds * round(figures.resident_blocks) + round(blocks % figures.resident_blocks);
+  const double loading =
+      static_cast<double>(columns) * cost.column_bytes / cost.memory_bytes_per_ns;
   const double batches =
       static_cast<double>(std::min(parts, cost.merge_batch) + divide_up(parts, cost.merge_batch)) /
       static_cast<double>(cost.merge_batch);
-  const double merging = parts > 1 ? cost.merge_ns + batches * cost.merge_step_ns : 0;
-  return {parts, span, launch_ns + std::max(computing, loading) + merging};
+  const double merging = parts > 1 ? figures.merge_ns + batches * figures.merge_step_ns : 0;
+  return {parts, span, cost.launch_ns + std::max(computing, loading) + merging};
 }
 
-/// The cut that is expected to take least: of those that give every multiprocessor 1, 2, ...
-/// blocks, since one more block than that is a round more.
+/// The cut with the least expected time, of those that give every multiprocessor 1, 2, ... blocks:
+/// one block more than that takes a further round.
 inline Cut best_cut(const KernelCost& cost, std::int64_t rows, std::int64_t columns,
                     int processors) {
   constexpr std::int64_t most_parts = 4096;
@@ -83,15 +92,114 @@ inline Cut best_cut(const KernelCost& cost, std::int64_t rows, std::int64_t colu
   const std::int64_t row_blocks = divide_up(rows, cost.block_rows);
   const std::int64_t least_parts = divide_up(columns, cost.most_span);
   Cut best = cut_of(cost, rows, columns, least_parts, processors);
+  std::int64_t last_parts = least_parts;
   for (std::int64_t each = 1; each <= most_blocks_each; ++each) {
     const std::int64_t parts = std::min(most_parts, each * processors / row_blocks);
-    if (parts <= least_parts) continue;
+    if (parts <= last_parts) {
+      if (parts == most_parts) break;  // there are no more
+      continue;
+    }
+    last_parts = parts;
     const Cut cut = cut_of(cost, rows, columns, parts, processors);
-    const double allowance = each <= cost.resident_blocks ? 1.02 : 1;
+    const double allowance = each <= cost.figures.resident_blocks ? 1.02 : 1;
     if (cut.expected_ns < best.expected_ns * allowance) best = cut;
     if (cut.span == cost.tile) break;  // there are no more parts than that
   }
   return best;
 }
 
-}  // namespace warpath::map_reduce
+// ---------------------------------------------------------------- the kernels of a call
+
+/// Whether a call can be computed in Gram form.
+enum class GramForm { none, sum, least };
+
+/// What the model has to know of a formula, a reduction and their arrays.
+struct CallTraits {
+  int column_bytes;                ///< of what the formula gets of a column
+  int state_bytes;                 ///< of the reduction's state
+  int tile_columns;                ///< of a tile of rows_kernel
+  bool is_double;                  ///< values in double precision
+  double instructions;             ///< of the reduction, a value
+  std::int64_t share_columns = 0;  ///< that a thread over the columns takes at most; 0: any number
+  GramForm gram_form = GramForm::none;
+  int coordinates = 0;          ///< of the Gram form: rows of the matrices that are multiplied
+  int coordinate_chunks = 0;    ///< groups of four of them
+  int tensor_tile_columns = 0;  ///< of a tile of the tensor kernels
+};
+
+/// What a pair costs in proportion to one of the Gaussian in three dimensions: two instructions a
+/// number, and those of the reduction; 2.5 times as much in double.
+inline double relative_pair_cost(const CallTraits& call) {
+  return (call.column_bytes / 2.0 + call.instructions) / 8 * (call.is_double ? 2.5 : 1);
+}
+
+inline KernelCost kernel_cost(const DeviceFigures& device, const CallTraits& call,
+                              std::int64_t block_rows, std::int64_t tile,
+                              const KernelFigures& figures, std::int64_t merge_batch) {
+  return {.block_rows = block_rows,
+          .tile = tile,
+          .figures = figures,
+          .merge_batch = merge_batch,
+          .column_bytes = static_cast<double>(call.column_bytes),
+          .most_span = any_span,
+          .launch_ns = device.launch_ns,
+          .memory_bytes_per_ns = device.memory_bytes_per_ns};
+}
+
+/// rows_kernel. rows_per_thread: 1, 4 or 8.
+inline KernelCost rows_cost(const DeviceFigures& device, const CallTraits& call,
+                            int rows_per_thread) {
+  KernelFigures figures = rows_per_thread == 1   ? device.rows_1
+                          : rows_per_thread == 4 ? device.rows_4
+                                                 : device.rows_8;
+  figures.pair_ns *= relative_pair_cost(call);
+  if (rows_per_thread == 1 && call.column_bytes > 128) {
+    figures.pair_ns *= device.rows_1_of_long_columns;
+  }
+  return kernel_cost(device, call, 128 * rows_per_thread, call.tile_columns, figures, 16);
+}
+
+/// columns_kernel. block_rows: 1, 4 or 16; row_threads: the threads that share a row.
+inline KernelCost columns_cost(const DeviceFigures& device, const CallTraits& call, int block_rows,
+                               int row_threads) {
+  KernelFigures figures = block_rows == 1   ? device.columns_1
+                          : block_rows == 4 ? device.columns_4
+                                            : device.columns_16;
+  figures.pair_ns *= relative_pair_cost(call);
+  if (call.column_bytes > 32) {
+    figures.column_ns *= device.column_of_long_columns * call.column_bytes;
+  }
+  KernelCost cost =
+      kernel_cost(device, call, block_rows, block_rows == 16 ? 256 : 1024, figures, 256);
+  if (call.share_columns > 0) cost.most_span = row_threads * call.share_columns;
+  return cost;
+}
+
+/// The tensor kernels. blocks: that a multiprocessor holds.
+inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& call, int block_rows,
+                              int blocks) {
+  // Tensor core instructions for 16 rows and 8 columns.
+  const bool is_narrow = call.coordinates <= 8;
+  const int products =
+      is_narrow ? call.coordinate_chunks : static_cast<int>(divide_up(call.coordinates, 16)) * 3;
+  KernelFigures figures{};
+  if (call.gram_form == GramForm::least) {
+    figures = device.tensor_least;
+    // A block looks at many columns before it has bounds, more often where several are wanted.
+    const double states = call.state_bytes / 16.0;
+    figures.pair_ns += products * device.tensor_least_product_ns;
+    if (states > 1) figures.pair_ns += device.tensor_least_many_ns;
+    figures.block_ns *= states;
+  } else {
+    figures = block_rows > 256   ? device.tensor_sum_512
+              : block_rows > 128 ? device.tensor_sum_256
+                                 : device.tensor_sum_128;
+    figures.pair_ns += (products - 1) * (is_narrow ? device.tensor_sum_narrow_product_ns
+                                                   : device.tensor_sum_wide_product_ns);
+  }
+  figures.column_ns *= call.coordinate_chunks;
+  figures.resident_blocks = blocks;
+  return kernel_cost(device, call, block_rows, call.tensor_tile_columns, figures, 16);
+}
+
+}  // namespace warpath::map_reduce::detail

@@ -1,12 +1,15 @@
 // Map-reduce: for every row i, the reduction over all columns j of a formula F(p, x_i, y_j),
 // without ever storing the M x N values. The public host functions.
 //
-// Source: seed 001 (KeOps, "Map-Reduce schemes"). Formulas: formulas.cuh; reductions:
-// reductions.cuh; both are structs, and yours is as good as ours (README.md has an example).
+// Source: B. Charlier, J. Feydy, J. A. Glaunès, F.-D. Collin, G. Durif, "Kernel Operations on the
+// GPU, with Autodiff, without Memory Overflows", JMLR 22(74), 2021,
+// https://jmlr.org/papers/v22/20-275.html; documentation of KeOps, "Map-Reduce schemes".
+// Formulas: formulas.cuh; reductions: reductions.cuh; both are structs, and callers may write their
+// own (README.md has an example).
 //   Extra memory    naive: M x N values. gpu_2d: ceil(N / K) x M states. tuned_2d and tensor: parts
-//                   x M states (rows rounded up to a block's), where the columns are in several
-//                   parts. gpu_1d and tuned_1d: none. A state is what the reduction carries along:
-//                   one or two numbers, 16 bytes for ArgMin, 12 K for ArgKMin.
+//                   x M states, if the columns are in several parts. gpu_1d and tuned_1d: none. A
+//                   state is what the reduction carries along: one or two numbers, 16 bytes for
+//                   ArgMin, 12 K for ArgKMin.
 //   Determinism     the same inputs, options and device give the same bits.
 //   Empty inputs    N = 0 gives the reduction's neutral element in every row, M = 0 nothing.
 // Nothing is allocated outside the workspace; nothing synchronises. Counts may pass 2^31.
@@ -19,61 +22,92 @@
 #include "core/preconditions.cuh"
 #include "core/span.hpp"
 #include "map_reduce/dispatch.cuh"
+#include "map_reduce/plan.cuh"
 
 namespace warpath::map_reduce {
 
-/// out[i] becomes the reduction over j of formula(x_i..., y_j...). x: over_i(arrays...), y:
-/// over_j(arrays...). out: as many elements as x has, apart from all inputs.
+namespace detail {
+
+template <class Formula, class Reduction, class X, class Y>
+struct ProblemOfCall;
+template <class Formula, class Reduction, class... X, class... Y>
+struct ProblemOfCall<Formula, Reduction, Indexed<X...>, Indexed<Y...>> {
+  using Type = Problem<Formula, Reduction, Pack<X...>, Pack<Y...>>;
+};
+template <class Formula, class Reduction, class X, class Y>
+using CallOf = typename ProblemOfCall<Formula, Reduction, X, Y>::Type;
+
+/// Throws std::invalid_argument for arrays that are no memory, and for those that overlap out.
+template <class... Arrays, class Result>
+void require_arrays(const std::string& name, const Indexed<Arrays...>& indexed,
+                    DeviceSpan<Result> out) {
+  const auto require_one = [&](int place, const auto& array) {
+    const std::string name_of_array = name + " array " + std::to_string(place);
+    const DeviceSpan<const unsigned char> bytes{
+        reinterpret_cast<const unsigned char*>(array.data),
+        array.count * static_cast<std::int64_t>(sizeof(array[0]))};
+    require_span(name_of_array, bytes);
+    require_apart(name_of_array, bytes, "out", out);
+  };
+  [&]<int... I>(std::integer_sequence<int, I...>) {
+    (require_one(I + 1, get<I>(indexed.arrays)), ...);
+  }
+  (std::make_integer_sequence<int, sizeof...(Arrays)>());
+}
+
+/// The call as a problem for kernels. Throws std::invalid_argument for an out of another length
+/// than x, null or negative arrays, and overlaps.
+template <class Formula, class Reduction, class... X, class... Y>
+auto problem_of(const Formula& formula, const Reduction& reduction, const Indexed<X...>& x,
+                const Indexed<Y...>& y, DeviceSpan<typename Reduction::Result> out) {
+  require_span("out", out);
+  require_count("out", out.count, "x", x.count);
+  require_arrays("x", x, out);
+  require_arrays("y", y, out);
+  return CallOf<Formula, Reduction, Indexed<X...>, Indexed<Y...>>{
+      formula, reduction, x.arrays, y.arrays, x.count, y.count, out.data};
+}
+
+}  // namespace detail
+
+/// Chooses the kernel for reduce(): variant, rows of a block, parts of the columns, extra memory.
+/// Looks at the types, M, N, the options and the current device, and at no data. It takes the host
+/// about a microsecond; a program that repeats a call can plan once.
 ///
-/// Throws std::invalid_argument for an out of another length or that overlaps an input, a K that is
-/// no multiple of a warp or that the device has no room for, a variant that the formula or device
-/// has not; DoesNotFit where a variant needs more memory than is free. All before anything is
+/// Throws std::invalid_argument for options that are out of range, and for a variant that the
+/// formula, the reduction or the device does not have.
+template <class Formula, class Reduction, class... X, class... Y>
+Plan plan(const Formula&, const Reduction&, const Indexed<X...>& x, const Indexed<Y...>& y,
+          const Options& options = {}) {
+  using Call = detail::CallOf<Formula, Reduction, Indexed<X...>, Indexed<Y...>>;
+  return detail::plan_of<Call>(x.count, y.count, options);
+}
+
+/// out[i] becomes the reduction over j of formula(x_i..., y_j...). x: over_i(arrays...), y:
+/// over_j(arrays...). out: as many elements as x has, apart from all inputs. As planned by plan()
+/// for this call.
+///
+/// Throws std::invalid_argument for an out of another length, arrays that are null, an out that
+/// overlaps an input, and a plan that was made for another M, N, device, formula, reduction, or
+/// types of arrays; DoesNotFit if the plan needs more memory than is free. All before anything is
 /// launched.
 template <class Formula, class Reduction, class... X, class... Y>
 void reduce(const Formula& formula, const Reduction& reduction, const Indexed<X...>& x,
             const Indexed<Y...>& y, DeviceSpan<typename Reduction::Result> out,
+            Workspace& workspace, cudaStream_t stream, const Plan& plan) {
+  using Call = detail::CallOf<Formula, Reduction, Indexed<X...>, Indexed<Y...>>;
+  const Call problem = detail::problem_of(formula, reduction, x, y, out);
+  detail::require_plan<Call>(plan, x.count, y.count);
+  detail::run(problem, plan, workspace, stream);
+}
+
+/// The same, planned here. Throws in addition as plan() does.
+template <class Formula, class Reduction, class... X, class... Y>
+void reduce(const Formula& formula, const Reduction& reduction, const Indexed<X...>& x,
+            const Indexed<Y...>& y, DeviceSpan<typename Reduction::Result> out,
             Workspace& workspace, cudaStream_t stream, const Options& options = {}) {
-  require_count("out", out.count, "x", x.count);
-  const auto require_all_apart = [&]<int... I>(const std::string& name, const auto& arrays,
-                                               std::integer_sequence<int, I...>) {
-    const auto require_one = [&](int place, const auto& array) {
-      require_apart(name + " array " + std::to_string(place),
-                    DeviceSpan<const unsigned char>{
-                        reinterpret_cast<const unsigned char*>(array.data),
-                        array.count * static_cast<std::int64_t>(sizeof(array[0]))},
-                    "out", out);
-    };
-    (require_one(I + 1, get<I>(arrays)), ...);
-  };
-  require_all_apart("x", x.arrays, std::make_integer_sequence<int, sizeof...(X)>());
-  require_all_apart("y", y.arrays, std::make_integer_sequence<int, sizeof...(Y)>());
-  run(Problem<Formula, Reduction, Pack<X...>, Pack<Y...>>{formula, reduction, x.arrays, y.arrays,
-                                                          x.count, y.count, out.data},
-      options, workspace, stream);
-}
-
-/// What reduce() would do: variant, rows a thread, parts of the columns, and the time that the
-/// cost model expects. Throws as reduce() does for variants that are not to be had.
-template <class Formula, class Reduction, class... X, class... Y>
-Plan plan(const Formula&, const Reduction&, const Indexed<X...>& x, const Indexed<Y...>& y,
-          const Options& options = {}) {
-  return plan_for<Problem<Formula, Reduction, Pack<X...>, Pack<Y...>>>(x.count, y.count, options);
-}
-
-/// Bytes of device memory that reduce() takes from its workspace with these options.
-template <class Formula, class Reduction, class... X, class... Y>
-std::int64_t extra_bytes(const Formula& formula, const Reduction& reduction, const Indexed<X...>& x,
-                         const Indexed<Y...>& y, const Options& options = {}) {
-  using Pairs = Problem<Formula, Reduction, Pack<X...>, Pack<Y...>>;
-  if (x.count == 0 || y.count == 0) return 0;
-  const Plan chosen = plan(formula, reduction, x, y, options);
-  if (chosen.variant == Variant::naive) {
-    return x.count * y.count * static_cast<std::int64_t>(sizeof(ValueOfPair<Pairs>));
-  }
-  if (chosen.parts == 1 && chosen.variant != Variant::gpu_2d) return 0;
-  const std::size_t partial =
-      chosen.is_over_columns ? sizeof(ShareOf<Pairs>) : sizeof(typename Reduction::State);
-  return x.count * chosen.parts * static_cast<std::int64_t>(partial);
+  const auto problem = detail::problem_of(formula, reduction, x, y, out);
+  detail::run(problem, plan(formula, reduction, x, y, options), workspace, stream);
 }
 
 }  // namespace warpath::map_reduce

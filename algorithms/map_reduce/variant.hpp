@@ -17,7 +17,7 @@ enum class Variant {
              ///< columns
   tensor,    ///< Gram form on the tensor cores, in float: Gaussian sums, LogSumExp and least
              ///< distances
-  automatic  ///< what the cost model expects to be fastest
+  automatic  ///< the kernel that the cost model expects to be fastest
 };
 
 constexpr auto enum_table(Variant) {
@@ -38,11 +38,16 @@ constexpr auto enum_table(Accuracy) {
       {{Accuracy::plain, "plain"}, {Accuracy::block, "block"}, {Accuracy::kahan, "kahan"}});
 }
 
+/// What a call may choose. plan() and reduce() throw std::invalid_argument for values out of range,
+/// and for variants that the formula, the reduction or the device does not have.
 struct Options {
   Variant variant = Variant::automatic;
-  int block_threads = 192;  ///< K of gpu_1d and gpu_2d: a multiple of 32
-  int rows_per_thread = 0;  ///< of tuned_1d and tuned_2d: 1, 4 or 8; 0: the model's choice
-  int splits = 0;           ///< of tuned_2d and tensor: parts of the columns; 0: the model's choice
+  int block_threads = 192;  ///< K of gpu_1d and gpu_2d: a multiple of 32, at most what fits a block
+  int rows_per_thread = 0;  ///< of tuned_1d and tuned_2d: 1, 4 or 8 (fewer where rows and states
+                            ///< are long); 0: the cost model's choice
+  int splits = 0;           ///< of tuned_2d and tensor: parts of the columns, at most 65535; fewer
+                            ///< are made where parts would be shorter than a tile; 0: the cost
+                            ///< model's choice
 
   friend bool operator==(const Options&, const Options&) = default;
 };

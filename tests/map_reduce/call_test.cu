@@ -48,6 +48,8 @@ TEST(BadInput, LengthsAndDimensions) {
     });
   };
   EXPECT_EQ(call({memory.out.data(), 49}), "out has 49 elements: expected 50, as many as x");
+  EXPECT_THAT(call({memory.out.data(), -50}), StartsWith("out has -50 elements"));
+  EXPECT_THAT(call({nullptr, 50}), StartsWith("out is null"));
   EXPECT_THAT(call({memory.x.data(), 50}), HasSubstr("out overlaps x array 1"));
   EXPECT_THAT(call({memory.b.data(), 50}), HasSubstr("out overlaps y array 2"));
 }
@@ -76,6 +78,9 @@ TEST(BadInput, ThreadsOfABlock) {
 TEST(BadInput, VariantsAndShapesThatAreNotToBeHad) {
   Memory memory;
   EXPECT_THAT(memory.message({Variant::tuned_1d, 192, 3}), HasSubstr("rows_per_thread is 3"));
+  EXPECT_THAT(memory.message({Variant::automatic, 192, -1}),
+              HasSubstr("rows_per_thread is -1: expected 0 to 8"));
+  EXPECT_THAT(memory.message({Variant::automatic, 192, 9}), HasSubstr("rows_per_thread is 9"));
   EXPECT_THAT(memory.message({Variant::tuned_2d, 192, 0, -1}),
               HasSubstr("splits is -1: expected 0 to 65535"));
   EXPECT_THAT(message_of<std::invalid_argument>([&] {
@@ -212,57 +217,6 @@ TEST(TheWorkspace, HoldsAStateForEachRowAndPart) {
   const std::int64_t parts = 4;  // of 768 columns, since tiles have 256
   const std::int64_t tickets = M / 128 * 2 * 4;
   EXPECT_EQ(bytes({Variant::tuned_2d, 192, 1, parts}), M * parts * 8 + tickets);
-}
-
-TEST(ThePlan, SaysWhatIsDone) {
-  Memory memory;
-  const Plan chosen = plan(Gaussian3(), Sum<float>(), memory.rows(), memory.columns());
-  EXPECT_NE(chosen.variant, Variant::automatic);
-  EXPECT_GE(chosen.parts, 1);
-  EXPECT_GT(chosen.expected_ns, 0);
-  const Plan two = plan(SquaredDistance<float, 3>(), Sum<float>(), memory.rows(),
-                        over_j(vectors<3>(memory.y.span())), {Variant::gpu_2d, 32});
-  EXPECT_EQ(two.parts, 3);
-}
-
-// A thread keeps its last plan: another call must not get it.
-TEST(ThePlan, IsThatOfItsCall) {
-  Memory memory;
-  const auto plan_of = [&](std::int64_t M, std::int64_t N, const Options& options) {
-    return plan(Gaussian3(), Sum<float>(), over_i(Array<float, 3>{memory.x.data(), M}),
-                over_j(Array<float, 3>{memory.y.data(), N}, Array<float, 1>{memory.b.data(), N}),
-                options);
-  };
-  const Options one_row{Variant::tuned_2d, 192, 1, 3};
-  EXPECT_EQ(plan_of(1000, 768, one_row).span, 256);
-  EXPECT_EQ(plan_of(1000, 1536, one_row).span, 512);
-  EXPECT_GT(plan_of(1'000'000, 1536, one_row).expected_ns,
-            2 * plan_of(1000, 1536, one_row).expected_ns);
-  EXPECT_EQ(plan_of(1000, 1536, {Variant::tuned_2d, 192, 1, 2}).parts, 2);
-  EXPECT_EQ(plan_of(1000, 1536, {Variant::tuned_2d, 192, 4, 2}).rows, 4);
-  EXPECT_EQ(plan_of(1000, 1536, {Variant::tuned_1d, 192, 4, 2}).parts, 1);
-  EXPECT_EQ(plan_of(1000, 1536, {Variant::gpu_2d, 192}).parts, 8);
-  EXPECT_EQ(plan_of(1000, 1536, {Variant::gpu_2d, 64}).parts, 24);
-}
-
-// A sum by blocks adds up 256 columns at most before it looks at the error; each thread over the
-// columns has one such group. 40,000 equal values, added one by one, are off by 4e-4.
-TEST(ThePlan, GivesNoThreadMoreColumnsThanAGroupHas) {
-  Memory memory;
-  for (const std::int64_t M : {1, 4, 16}) {
-    const std::int64_t threads = M < 16 ? 256 : 64;  // for one row
-    for (const std::int64_t N : {std::int64_t{1'000'000}, std::int64_t{10'000'000'000}}) {
-      for (const int splits : {0, 1, 100}) {
-        const Plan chosen =
-            plan(Gaussian3(), Sum<float>(), over_i(Array<float, 3>{memory.x.data(), M}),
-                 over_j(Array<float, 3>{memory.y.data(), N}, Array<float, 1>{memory.b.data(), N}),
-                 {Variant::tuned_2d, 192, 0, splits});
-        EXPECT_TRUE(chosen.is_over_columns || splits > 0) << M << " x " << N;
-        EXPECT_TRUE(!chosen.is_over_columns || chosen.span <= threads * 256) << M << " x " << N;
-        EXPECT_GE(chosen.parts * chosen.span, N);
-      }
-    }
-  }
 }
 
 }  // namespace

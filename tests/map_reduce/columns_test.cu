@@ -36,11 +36,12 @@ std::vector<typename Reduction::Result> reduced_by_columns(const Formula& formul
   Guarded<typename Reduction::Result> out(x.count);
   const Problem<Formula, Reduction, decltype(x.arrays), decltype(y.arrays)> problem{
       formula, reduction, x.arrays, y.arrays, x.count, y.count, out.span().data};
-  Plan plan{Variant::tuned_2d, true, of.rows_of_block};
-  plan.span = divide_up(divide_up(of.N, of.parts), 1024) * 1024;
-  plan.parts = divide_up(of.N, plan.span);
+  Choice choice{
+      .variant = Variant::tuned_2d, .is_over_columns = true, .block_rows = of.rows_of_block};
+  choice.span = divide_up(divide_up(of.N, of.parts), 1024) * 1024;
+  choice.parts = divide_up(of.N, choice.span);
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
-  run_columns(problem, plan, workspace, stream);
+  detail::run_columns(problem, choice, workspace, stream);
   return out.get();
 }
 

@@ -3,10 +3,26 @@
 
 #include <gtest/gtest.h>
 
-namespace warpath::map_reduce::test {
+#include <vector>
+
+namespace warpath::map_reduce::detail {
 namespace {
 
-constexpr KernelCost simple = {100, 10, 1.0, 0, 1, 2, 0, 500, 50, 16, 0};
+constexpr double launch_ns = 2700;
+constexpr double memory_bytes_per_ns = 4000;
+constexpr KernelCost simple = {.block_rows = 100,
+                               .tile = 10,
+                               .figures = {.pair_ns = 1,
+                                           .column_ns = 0,
+                                           .busy_blocks = 1,
+                                           .resident_blocks = 2,
+                                           .block_ns = 0,
+                                           .merge_ns = 500,
+                                           .merge_step_ns = 50},
+                               .merge_batch = 16,
+                               .column_bytes = 0,
+                               .launch_ns = launch_ns,
+                               .memory_bytes_per_ns = memory_bytes_per_ns};
 
 TEST(CostModel, OneBlockTakesWhatItsPairsTake) {
   const Cut cut = cut_of(simple, 100, 1000, 1, 4);
@@ -31,21 +47,21 @@ TEST(CostModel, SpansAreWholeTilesAndPartsAreNotEmpty) {
 // Five blocks on two multiprocessors: one gets three, a round of two and one of one.
 TEST(CostModel, BlocksComeInRounds) {
   KernelCost cost = simple;
-  cost.block_ns = 1000;
+  cost.figures.block_ns = 1000;
   EXPECT_DOUBLE_EQ(cut_of(cost, 500, 10, 1, 2).expected_ns,
                    launch_ns + (1000 + 2 * 1000) + (1000 + 1000));
 }
 
 TEST(CostModel, FewBlocksLeaveAMultiprocessorIdle) {
   KernelCost cost = simple;
-  cost.busy_blocks = 2;
+  cost.figures.busy_blocks = 2;
   EXPECT_DOUBLE_EQ(cut_of(cost, 100, 10, 1, 1).expected_ns, launch_ns + 2 * 1000);
   EXPECT_DOUBLE_EQ(cut_of(cost, 200, 10, 1, 1).expected_ns, launch_ns + 2 * 1000);
 }
 
 TEST(CostModel, MemoryIsALowerLimit) {
   KernelCost cost = simple;
-  cost.pair_ns = 0;
+  cost.figures.pair_ns = 0;
   cost.column_bytes = 41;
   EXPECT_DOUBLE_EQ(cut_of(cost, 100, 1000, 1, 1).expected_ns,
                    launch_ns + 1000 * 41 / memory_bytes_per_ns);
@@ -63,12 +79,108 @@ TEST(CostModel, NoPartHasMoreColumnsThanItMay) {
 TEST(CostModel, FewRowsGetManyPartsAndManyRowsOne) {
   constexpr int processors = 132;
   EXPECT_GT(best_cut(simple, 100, 1'000'000, processors).parts, 100);
-  EXPECT_LE(best_cut(simple, 100 * processors, 1000, processors).parts, simple.resident_blocks);
+  EXPECT_LE(best_cut(simple, 100 * processors, 1000, processors).parts,
+            simple.figures.resident_blocks);
   for (const std::int64_t rows : {1, 99, 1000, 12'345, 1'000'000}) {
     const Cut one = cut_of(simple, rows, 50'000, 1, processors);
     EXPECT_LE(best_cut(simple, rows, 50'000, processors).expected_ns, 1.02 * one.expected_ns);
   }
 }
 
+// cheapest() leaves out what cannot win by this bound: it must hold for every cut.
+TEST(CostModel, NoCutTakesLessThanTheLeast) {
+  const CallTraits calls[] = {{.column_bytes = 16,
+                               .state_bytes = 8,
+                               .tile_columns = 256,
+                               .is_double = false,
+                               .instructions = 2,
+                               .share_columns = 256,
+                               .gram_form = GramForm::sum,
+                               .coordinates = 3,
+                               .coordinate_chunks = 1,
+                               .tensor_tile_columns = 256},
+                              {.column_bytes = 516,
+                               .state_bytes = 16,
+                               .tile_columns = 32,
+                               .is_double = true,
+                               .instructions = 1,
+                               .gram_form = GramForm::least,
+                               .coordinates = 65,
+                               .coordinate_chunks = 17,
+                               .tensor_tile_columns = 64}};
+  for (const CallTraits& call : calls) {
+    std::vector<KernelCost> costs;
+    for (const int R : {1, 4, 8}) costs.push_back(rows_cost(h200_figures, call, R));
+    for (const int rows : {1, 4, 16}) costs.push_back(columns_cost(h200_figures, call, rows, 256));
+    for (const int rows : {512, 256, 128})
+      costs.push_back(tensor_cost(h200_figures, call, rows, 2));
+    for (const KernelCost& cost : costs) {
+      for (const std::int64_t rows : {1, 15, 1000, 33'333, 1'000'000}) {
+        for (const std::int64_t columns : {1, 700, 100'003, 10'000'000}) {
+          const double least = least_ns(cost, rows, columns, 132);
+          EXPECT_LE(least, best_cut(cost, rows, columns, 132).expected_ns * (1 + 1e-12));
+          for (const int parts : {1, 7, 4096}) {
+            EXPECT_LE(least, cut_of(cost, rows, columns, parts, 132).expected_ns * (1 + 1e-12));
+          }
+        }
+      }
+    }
+  }
+}
+
+// What a column of many numbers, a reduction of many instructions or double precision change.
+TEST(CostModel, PairsCostInProportionToTheirNumbers) {
+  const CallTraits gaussian{.column_bytes = 16,
+                            .state_bytes = 8,
+                            .tile_columns = 256,
+                            .is_double = false,
+                            .instructions = 0};
+  EXPECT_DOUBLE_EQ(relative_pair_cost(gaussian), 1);
+  CallTraits other = gaussian;
+  other.instructions = 8;
+  EXPECT_DOUBLE_EQ(relative_pair_cost(other), 2);
+  other = gaussian;
+  other.column_bytes = 32;
+  EXPECT_DOUBLE_EQ(relative_pair_cost(other), 2);
+  other = gaussian;
+  other.is_double = true;
+  EXPECT_DOUBLE_EQ(relative_pair_cost(other), 2.5);
+  other = gaussian;
+  other.column_bytes = 160;
+  EXPECT_DOUBLE_EQ(rows_cost(h200_figures, other, 1).figures.pair_ns,
+                   h200_figures.rows_1.pair_ns * 10 * h200_figures.rows_1_of_long_columns);
+  EXPECT_DOUBLE_EQ(rows_cost(h200_figures, other, 4).figures.pair_ns,
+                   h200_figures.rows_4.pair_ns * 10);
+}
+
+TEST(CostModel, FurtherTensorInstructionsCost) {
+  CallTraits call{.column_bytes = 16,
+                  .state_bytes = 16,
+                  .tile_columns = 256,
+                  .is_double = false,
+                  .instructions = 0,
+                  .gram_form = GramForm::sum,
+                  .coordinates = 3,
+                  .coordinate_chunks = 1,
+                  .tensor_tile_columns = 256};
+  const auto pair_ns = [&] { return tensor_cost(h200_figures, call, 512, 2).figures.pair_ns; };
+  EXPECT_DOUBLE_EQ(pair_ns(), h200_figures.tensor_sum_512.pair_ns);
+  call.coordinates = 8;
+  call.coordinate_chunks = 2;
+  EXPECT_DOUBLE_EQ(pair_ns(),
+                   h200_figures.tensor_sum_512.pair_ns + h200_figures.tensor_sum_narrow_product_ns);
+  call.coordinates = 17;  // two groups of 16, three instructions each
+  call.coordinate_chunks = 5;
+  EXPECT_DOUBLE_EQ(
+      pair_ns(), h200_figures.tensor_sum_512.pair_ns + 5 * h200_figures.tensor_sum_wide_product_ns);
+  call.gram_form = GramForm::least;
+  EXPECT_DOUBLE_EQ(pair_ns(),
+                   h200_figures.tensor_least.pair_ns + 6 * h200_figures.tensor_least_product_ns);
+  call.state_bytes = 32;
+  EXPECT_DOUBLE_EQ(pair_ns(), h200_figures.tensor_least.pair_ns +
+                                  6 * h200_figures.tensor_least_product_ns +
+                                  h200_figures.tensor_least_many_ns);
+}
+
 }  // namespace
-}  // namespace warpath::map_reduce::test
+}  // namespace warpath::map_reduce::detail

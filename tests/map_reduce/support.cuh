@@ -59,7 +59,7 @@ inline std::vector<Options> all_options(bool has_tensor) {
       {Variant::tuned_2d, 192, 0, 5},
       {Variant::automatic},
   };
-  if (has_tensor && device_has_tensor_cores()) {
+  if (has_tensor) {
     all.push_back({Variant::tensor});
     all.push_back({Variant::tensor, 192, 0, 1});
     all.push_back({Variant::tensor, 192, 0, 4});

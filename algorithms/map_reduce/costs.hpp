@@ -1,0 +1,131 @@
+// Cost figures of a device, for the cost model (cost_model.hpp). Plain C++.
+//
+// They were fitted to some 2,000 run times over M, N and the number of parts of the Gaussian sum
+// with one signal in three dimensions, float32, on one NVIDIA H200, driver 570; README.md states
+// the errors of the fit. Other devices are taken to differ by their number of multiprocessors only.
+// Times are in nanoseconds, on one multiprocessor.
+#pragma once
+
+#include <cstdint>
+
+namespace warpath::map_reduce::detail {
+
+/// One kernel of one shape.
+struct KernelFigures {
+  double pair_ns;                ///< a pair (i, j)
+  double column_ns;              ///< a column that a block loads
+  double busy_blocks;            ///< resident blocks that keep the multiprocessor busy
+  std::int64_t resident_blocks;  ///< blocks that are resident at once
+  double block_ns;               ///< to start and to end a block
+  double merge_ns;               ///< to merge partial results, once
+  double merge_step_ns;          ///< for each batch of partial results that a thread waits for
+};
+
+struct DeviceFigures {
+  double launch_ns;            ///< of a kernel
+  double memory_bytes_per_ns;  ///< of the whole device
+
+  KernelFigures rows_1;  ///< rows_kernel, 1, 4 or 8 rows a thread
+  KernelFigures rows_4;
+  KernelFigures rows_8;
+  double rows_1_of_long_columns;  ///< factor of pair_ns for columns of more than 128 bytes: most of
+                                  ///< the time goes into reading them from shared memory
+
+  KernelFigures columns_1;  ///< columns_kernel, 1, 4 or 16 rows a block
+  KernelFigures columns_4;
+  KernelFigures columns_16;
+  double column_of_long_columns;  ///< factor of column_ns, a byte, for columns of more than 32
+                                  ///< bytes, which are not loaded in whole vectors
+
+  KernelFigures tensor_sum_512;  ///< the tensor kernel of sums, blocks of 512, 256 or 128 rows;
+  KernelFigures tensor_sum_256;  ///< pair_ns with one tensor core instruction for 16 rows and 8
+  KernelFigures tensor_sum_128;  ///< columns; column_ns a chunk of coordinates
+  double tensor_sum_narrow_product_ns;  ///< pair_ns of a further instruction: up to 8 coordinates
+  double tensor_sum_wide_product_ns;    ///< the same for more coordinates
+
+  KernelFigures tensor_least;      ///< the tensor kernel of least distances, without instructions;
+                                   ///< block_ns for states of 16 bytes, in proportion for others
+  double tensor_least_product_ns;  ///< pair_ns of an instruction
+  double tensor_least_many_ns;     ///< pair_ns more where several least distances are wanted
+};
+
+inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
+                                               .memory_bytes_per_ns = 4100,
+                                               .rows_1 = {.pair_ns = 0.0443,
+                                                          .column_ns = 1,
+                                                          .busy_blocks = 1.6,
+                                                          .resident_blocks = 5,
+                                                          .block_ns = 450,
+                                                          .merge_ns = 2000,
+                                                          .merge_step_ns = 520},
+                                               .rows_4 = {.pair_ns = 0.0447,
+                                                          .column_ns = 0.25,
+                                                          .busy_blocks = 1.35,
+                                                          .resident_blocks = 5,
+                                                          .block_ns = 1270,
+                                                          .merge_ns = 2170,
+                                                          .merge_step_ns = 390},
+                                               .rows_8 = {.pair_ns = 0.0411,
+                                                          .column_ns = 1,
+                                                          .busy_blocks = 1.25,
+                                                          .resident_blocks = 4,
+                                                          .block_ns = 4000,
+                                                          .merge_ns = 2600,
+                                                          .merge_step_ns = 10},
+                                               .rows_1_of_long_columns = 1.8,
+                                               .columns_1 = {.pair_ns = 0.0775,
+                                                             .column_ns = 0.05,
+                                                             .busy_blocks = 2.45,
+                                                             .resident_blocks = 5,
+                                                             .block_ns = 1410,
+                                                             .merge_ns = 575,
+                                                             .merge_step_ns = 246},
+                                               .columns_4 = {.pair_ns = 0.056,
+                                                             .column_ns = 0.02,
+                                                             .busy_blocks = 1.22,
+                                                             .resident_blocks = 4,
+                                                             .block_ns = 1000,
+                                                             .merge_ns = 1310,
+                                                             .merge_step_ns = 1280},
+                                               .columns_16 = {.pair_ns = 0.0468,
+                                                              .column_ns = 0.02,
+                                                              .busy_blocks = 1.29,
+                                                              .resident_blocks = 4,
+                                                              .block_ns = 1100,
+                                                              .merge_ns = 1500,
+                                                              .merge_step_ns = 1655},
+                                               .column_of_long_columns = 1.5,
+                                               .tensor_sum_512 = {.pair_ns = 0.0318,
+                                                                  .column_ns = 1,
+                                                                  .busy_blocks = 1.14,
+                                                                  .resident_blocks = 2,
+                                                                  .block_ns = 1770,
+                                                                  .merge_ns = 2150,
+                                                                  .merge_step_ns = 720},
+                                               .tensor_sum_256 = {.pair_ns = 0.0304,
+                                                                  .column_ns = 1,
+                                                                  .busy_blocks = 1.29,
+                                                                  .resident_blocks = 3,
+                                                                  .block_ns = 1490,
+                                                                  .merge_ns = 1230,
+                                                                  .merge_step_ns = 1320},
+                                               .tensor_sum_128 = {.pair_ns = 0.0425,
+                                                                  .column_ns = 0.23,
+                                                                  .busy_blocks = 1.24,
+                                                                  .resident_blocks = 3,
+                                                                  .block_ns = 1230,
+                                                                  .merge_ns = 1000,
+                                                                  .merge_step_ns = 300},
+                                               .tensor_sum_narrow_product_ns = 0.013,
+                                               .tensor_sum_wide_product_ns = 0.0075,
+                                               .tensor_least = {.pair_ns = 0.0145,
+                                                                .column_ns = 1,
+                                                                .busy_blocks = 1.3,
+                                                                .resident_blocks = 3,
+                                                                .block_ns = 50000,
+                                                                .merge_ns = 1230,
+                                                                .merge_step_ns = 1320},
+                                               .tensor_least_product_ns = 0.007,
+                                               .tensor_least_many_ns = 0.025};
+
+}  // namespace warpath::map_reduce::detail

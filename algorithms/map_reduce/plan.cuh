@@ -1,0 +1,329 @@
+// Which kernel computes a call, and how it cuts the pairs: Plan, and how one is made.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <typeindex>
+#include <vector>
+
+#include "core/device.cuh"
+#include "core/launch.cuh"
+#include "map_reduce/cost_model.hpp"
+#include "map_reduce/costs.hpp"
+#include "map_reduce/source_schemes.cuh"
+#include "map_reduce/tensor.cuh"
+#include "map_reduce/tensor_least.cuh"
+#include "map_reduce/tuned.cuh"
+#include "map_reduce/variant.hpp"
+
+namespace warpath::map_reduce {
+
+/// A kernel and how it cuts the pairs. Counts are numbers of rows or columns.
+struct Choice {
+  Variant variant = Variant::naive;  ///< never automatic
+  bool is_over_columns = false;      ///< of tuned_2d: threads over the columns, for few rows
+  int block_rows = 1;                ///< rows of a block: K for gpu_1d and gpu_2d, 1 for naive; of
+                                     ///< the tuned kernels it tells the shapes apart
+  std::int64_t parts = 1;            ///< parts of the columns
+  std::int64_t span = 0;             ///< columns of a part, except for the last one
+  double expected_ns = 0;  ///< run time by the cost model, in nanoseconds; 0: it has no figures
+};
+
+namespace detail {
+
+/// What a plan depends on.
+struct CallKey {
+  std::type_index types;  ///< of the formula, the reduction and the arrays
+  std::int64_t rows;
+  std::int64_t columns;
+  int device;
+};
+
+}  // namespace detail
+
+/// What plan() chose for one call. reduce() takes it for every call of the same types (formula,
+/// reduction, arrays), M, N and device, whatever the data and the formula's parameters; for any
+/// other call it throws std::invalid_argument. Small, copyable, without device memory.
+struct Plan : Choice {
+  Plan(const detail::CallKey& for_call, const Choice& choice, std::int64_t bytes)
+      : Choice(choice), extra_bytes(bytes), made_for(for_call) {}
+
+  std::int64_t extra_bytes;  ///< that reduce() takes from its workspace for values or states; where
+                             ///< there are several parts, counters for the blocks come on top
+  detail::CallKey made_for;
+};
+
+namespace detail {
+
+// ---------------------------------------------------------------- shapes of the kernels
+
+/// Whether that many rows fit into a thread's registers (240-byte limit).
+template <class Problem>
+constexpr bool has_rows_kernel(int rows_per_thread) {
+  return rows_per_thread == 1 ||
+         rows_per_thread * (sizeof(RowOf<Problem>) + 2 * sizeof(typename Problem::State)) <= 240;
+}
+/// columns_kernel: 1, 4 or 16 rows a block; up to four in the registers of a thread.
+template <class Problem>
+constexpr bool has_columns_kernel(int block_rows) {
+  return block_rows == 1 || has_rows_kernel<Problem>(4);
+}
+template <class Problem>
+constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 32;
+template <class Problem, int BlockRows>
+using ColumnsShapeOf = ColumnsShape<(BlockRows < 4 ? 1 : 4), (BlockRows < 16 ? 1 : 4),
+                                    !has_short_rows<Problem> ? 1
+                                    : BlockRows == 1         ? 5
+                                                             : 4>;
+template <class Problem, int RowsPerThread>
+using RowsShapeOf = RowsShape<
+    RowsPerThread,
+    RowsPerThread*(sizeof(RowOf<Problem>) + 2 * sizeof(typename Problem::State)) <= 160 ? 4 : 2>;
+
+template <class Problem>
+constexpr bool is_tensor_sum =
+    Exponential<typename Problem::Formula, typename Problem::Reduction>::is_possible;
+template <class Problem>
+constexpr bool is_tensor_least =
+    LeastDistance<typename Problem::Formula, typename Problem::Reduction>::is_possible;
+template <class Problem>
+constexpr bool has_tensor = is_tensor_sum<Problem> || is_tensor_least<Problem>;
+
+/// act.operator()<Shape>() for each shape of the tensor kernels, those with most rows first. No two
+/// have as many rows. Long states, and rows of many dimensions, take registers.
+template <class Problem, class Act>
+void for_each_tensor_shape(Act&& act) {
+  constexpr bool is_wide = sizeof(RowOf<Problem>) > 32;
+  constexpr bool is_very_wide = sizeof(RowOf<Problem>) > 256;
+  if constexpr (sizeof(typename Problem::State) > 16) {
+    act.template operator()<TensorShape<1, 8, 1, 2>>();
+  } else if constexpr (is_very_wide) {
+    act.template operator()<TensorShape<2, 8, 1, 1>>();
+  } else if constexpr (is_wide) {
+    act.template operator()<TensorShape<4, 8, 1, 1>>();
+    act.template operator()<TensorShape<2, 8, 1, 1>>();
+  } else {
+    if constexpr (is_tensor_sum<Problem>) act.template operator()<TensorShape<4, 8, 1, 2>>();
+    act.template operator()<TensorShape<2, 8, 1, 3>>();
+    act.template operator()<TensorShape<2, 4, 2, 3>>();
+  }
+}
+
+/// The tensor kernel of a shape: act(kernel, bytes of dynamic shared memory).
+template <class Problem, class Shape, class Act>
+auto with_tensor_kernel(Act&& act) {
+  if constexpr (is_tensor_sum<Problem>) {
+    using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
+    using Storage = TensorStorage<Shape, Form::dimension, Form::signal, ColumnOf<Problem>>;
+    return act(tensor_sum_kernel<Shape, Problem>, sizeof(Storage));
+  } else {
+    return act(tensor_least_kernel<Shape, Problem>, sizeof(LeastStorage<Shape, Problem>));
+  }
+}
+
+// ---------------------------------------------------------------- candidates
+
+/// Instructions that the reduction of a value costs about.
+template <class Reduction>
+constexpr double instructions_of() {
+  if constexpr (requires { Reduction::instructions; }) return Reduction::instructions;
+  return 1;
+}
+
+template <class Problem>
+constexpr CallTraits traits_of() {
+  using Reduction = typename Problem::Reduction;
+  CallTraits call{.column_bytes = sizeof(ColumnOf<Problem>),
+                  .state_bytes = sizeof(typename Problem::State),
+                  .tile_columns = columns_of_tile(sizeof(Staged<ColumnOf<Problem>>)),
+                  .is_double = sizeof(ValueOfPair<Problem>) % sizeof(double) == 0,
+                  .instructions = instructions_of<Reduction>()};
+  if constexpr (TakesAnyColumns<Reduction>) call.share_columns = Reduction::group_columns;
+  if constexpr (has_tensor<Problem>) {
+    constexpr int D = sizeof(RowOf<Problem>) / sizeof(float);
+    call.gram_form = is_tensor_sum<Problem> ? GramForm::sum : GramForm::least;
+    call.coordinates = is_tensor_least<Problem> ? D + 1 : D;
+    call.coordinate_chunks = chunks_of(call.coordinates);
+    call.tensor_tile_columns = tensor_tile<D>;
+  }
+  return call;
+}
+
+/// A kernel that a call may run.
+struct Candidate {
+  Variant variant;
+  bool is_over_columns;
+  int rows_per_thread;  ///< of rows_kernel, else 0
+  KernelCost cost;
+  bool (*can_run)();  ///< on the current device; null: everywhere
+};
+
+/// All kernels that compute these pairs, but for the source's. Made once: their costs do not depend
+/// on M, N and the options.
+template <class Problem>
+const std::vector<Candidate>& candidates_of() {
+  static const std::vector<Candidate> all = [] {
+    constexpr CallTraits call = traits_of<Problem>();
+    const DeviceFigures& device = h200_figures;
+    std::vector<Candidate> made;
+    for (const int R : {1, 4, 8}) {
+      if (!has_rows_kernel<Problem>(R)) continue;
+      const KernelCost cost = rows_cost(device, call, R);
+      made.push_back({Variant::tuned_1d, false, R, cost, nullptr});
+      made.push_back({Variant::tuned_2d, false, R, cost, nullptr});
+    }
+    for (const int rows : {1, 4, 16}) {
+      if (!has_columns_kernel<Problem>(rows)) continue;
+      const int row_threads = rows == 16 ? ColumnsShapeOf<Problem, 16>::group_threads
+                                         : ColumnsShapeOf<Problem, 1>::group_threads;
+      made.push_back(
+          {Variant::tuned_2d, true, 0, columns_cost(device, call, rows, row_threads), nullptr});
+    }
+    if constexpr (has_tensor<Problem>) {
+      for_each_tensor_shape<Problem>([&]<class Shape>() {
+        made.push_back({Variant::tensor, false, 0,
+                        tensor_cost(device, call, Shape::block_rows, Shape::blocks), [] {
+                          return with_tensor_kernel<Problem, Shape>(
+                              [](auto kernel, std::size_t shared_bytes) {
+                                return warpath::can_run(kernel, {.shared_bytes = shared_bytes});
+                              });
+                        }});
+      });
+    }
+    return made;
+  }();
+  return all;
+}
+
+/// The candidate with the least expected time among those that the options allow; none where they
+/// allow none.
+inline std::optional<Choice> cheapest(const std::vector<Candidate>& candidates, std::int64_t rows,
+                                      std::int64_t columns, const Options& options,
+                                      int processors) {
+  std::optional<Choice> best;
+  for (const Candidate& candidate : candidates) {
+    const KernelCost& cost = candidate.cost;
+    if (options.variant != Variant::automatic && options.variant != candidate.variant) continue;
+    if (options.rows_per_thread > 0 && candidate.variant != Variant::tensor &&
+        options.rows_per_thread != candidate.rows_per_thread) {
+      continue;
+    }
+    const int wanted = candidate.variant == Variant::tuned_1d ? 1 : options.splits;
+    if (wanted > 0 && divide_up(columns, wanted) > cost.most_span) continue;
+    if (best && least_ns(cost, rows, columns, processors) >= best->expected_ns) continue;
+    const Cut cut = wanted > 0 ? cut_of(cost, rows, columns, wanted, processors)
+                               : best_cut(cost, rows, columns, processors);
+    if (best && cut.expected_ns >= best->expected_ns) continue;
+    if (candidate.can_run != nullptr && !candidate.can_run()) continue;
+    best = {candidate.variant,
+            candidate.is_over_columns,
+            static_cast<int>(cost.block_rows),
+            cut.parts,
+            cut.span,
+            cut.expected_ns};
+  }
+  return best;
+}
+
+// ---------------------------------------------------------------- the plan of a call
+
+/// Throws std::invalid_argument for options out of range, and for a variant that this formula and
+/// reduction do not have.
+template <class Problem>
+void require_options(const Options& options) {
+  require_enum("variant", options.variant);
+  require_in_range("rows_per_thread", options.rows_per_thread, 0, 8);
+  require_in_range("splits", options.splits, 0, 65535);
+  constexpr std::size_t column_bytes = sizeof(Staged<ColumnOf<Problem>>);
+  if (options.variant == Variant::gpu_1d) {
+    require_block(gpu_1d_kernel<Problem>, options.block_threads, column_bytes);
+  }
+  if (options.variant == Variant::gpu_2d) {
+    require_block(gpu_2d_kernel<Problem>, options.block_threads, column_bytes);
+  }
+  if (options.variant == Variant::tensor && !has_tensor<Problem>) {
+    throw std::invalid_argument(
+        "variant tensor has no such formula and reduction: expected float, and Gaussian with Sum "
+        "by blocks, LogGaussian with LogSumExp, or SquaredDistance with Min, ArgMin, KMin or "
+        "ArgKMin");
+  }
+}
+
+template <class Problem>
+Choice choose(std::int64_t rows, std::int64_t columns, const Options& options) {
+  switch (options.variant) {
+    case Variant::naive:
+      return {.variant = Variant::naive, .block_rows = 1, .parts = 1, .span = columns};
+    case Variant::gpu_1d:
+      return {.variant = Variant::gpu_1d,
+              .block_rows = options.block_threads,
+              .parts = 1,
+              .span = columns};
+    case Variant::gpu_2d:
+      return {.variant = Variant::gpu_2d,
+              .block_rows = options.block_threads,
+              .parts = divide_up(columns, options.block_threads),
+              .span = options.block_threads};
+    default:
+      break;
+  }
+  const auto best = cheapest(candidates_of<Problem>(), rows, columns, options, device_processors());
+  if (best) return *best;
+  if (options.variant == Variant::tensor) {
+    throw std::invalid_argument(
+        "variant tensor: its blocks have more shared memory than this device has for one");
+  }
+  throw std::invalid_argument("rows_per_thread is " + std::to_string(options.rows_per_thread) +
+                              ": expected 1, 4 or 8, or fewer where rows and states are long");
+}
+
+/// Bytes of values or states that a call takes from its workspace.
+template <class Problem>
+std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_t columns) {
+  if (choice.variant == Variant::naive) {
+    return rows * columns * static_cast<std::int64_t>(sizeof(ValueOfPair<Problem>));
+  }
+  if (choice.parts == 1 && choice.variant != Variant::gpu_2d) return 0;
+  const std::size_t partial =
+      choice.is_over_columns ? sizeof(ShareOf<Problem>) : sizeof(typename Problem::State);
+  return rows * choice.parts * static_cast<std::int64_t>(partial);
+}
+
+template <class Problem>
+CallKey key_of(std::int64_t rows, std::int64_t columns) {
+  return {typeid(Problem), rows, columns, current_device()};
+}
+
+/// Without rows or columns nothing is chosen, but the options are looked at.
+template <class Problem>
+Plan plan_of(std::int64_t rows, std::int64_t columns, const Options& options) {
+  require_options<Problem>(options);
+  const bool is_empty = rows == 0 || columns == 0;
+  const Choice choice = is_empty ? Choice{} : choose<Problem>(rows, columns, options);
+  return {key_of<Problem>(rows, columns), choice, extra_bytes_of<Problem>(choice, rows, columns)};
+}
+
+/// Throws std::invalid_argument unless the plan was made for such a call.
+template <class Problem>
+void require_plan(const Plan& plan, std::int64_t rows, std::int64_t columns) {
+  const CallKey call = key_of<Problem>(rows, columns);
+  const CallKey& made_for = plan.made_for;
+  if (made_for.types != call.types) {
+    throw std::invalid_argument(
+        "the plan was made for another formula, reduction, or types of arrays: expected a plan of "
+        "this call");
+  }
+  const auto require_same = [](std::int64_t planned, std::int64_t here, const std::string& what) {
+    if (planned == here) return;
+    throw std::invalid_argument("the plan was made for " + what + " " + std::to_string(planned) +
+                                ": this call has " + std::to_string(here));
+  };
+  require_same(made_for.rows, call.rows, "M =");
+  require_same(made_for.columns, call.columns, "N =");
+  require_same(made_for.device, call.device, "device");
+}
+
+}  // namespace detail
+}  // namespace warpath::map_reduce
