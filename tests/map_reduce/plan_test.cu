@@ -127,8 +127,8 @@ TEST(CallsWithAPlan, DoTheSameAsCallsWithItsOptions) {
   const Memory memory(200, is_small() ? 500 : 1500);
   for (const Options& options : all_options(true)) {
     SCOPED_TRACE(name_of(options));
-    const Guarded<float> by_plan(200);
-    const Guarded<float> by_options(200);
+    Guarded<float> by_plan(200);
+    Guarded<float> by_options(200);
     Workspace workspace;
     const Plan made = plan(Gaussian3(), Sum<float>(), memory.rows(), memory.columns(), options);
     reduce(Gaussian3(), Sum<float>(), memory.rows(), memory.columns(), by_plan.span(), workspace,
