@@ -168,6 +168,14 @@ class Archive:
             return []
         return [row for row in self.rows if row.timing and row.clock == "gpu"]
 
+    def timed_rows(self, variants: Iterable[str] | None = None) -> list[Row]:
+        """The same, of `variants` where they are given. Raises NothingToDraw if there are none."""
+        wanted = None if variants is None else frozenset(variants)
+        rows = [row for row in self.gpu_rows() if wanted is None or row.variant in wanted]
+        if not rows:
+            raise NothingToDraw(f"{self.name} has no point that was timed on a GPU")
+        return rows
+
     def cpu_rows(self) -> list[Row]:
         """The rows that were verified and timed by the host's clock: to be marked as CPU."""
         return [row for row in self.rows if row.timing and row.clock == "host"]

@@ -35,21 +35,13 @@ DISTRIBUTIONS = {
 }
 
 
-def _timed(archive: Archive) -> list[Row]:
-    """The rows that may be drawn, of the variants that have a look."""
-    rows = [row for row in archive.gpu_rows() if row.variant in LOOKS]
-    if not rows:
-        raise NothingToDraw(f"{archive.name} has no point that was timed on a GPU")
-    return rows
-
-
 def _name(operation: str) -> str:
     return operation.replace("_", " ")
 
 
 def throughput(archive: Archive) -> Figure:
     """GB/s at the largest n, by operation and type; the time in ms on each bar."""
-    rows = _timed(archive)
+    rows = archive.timed_rows(LOOKS)
     rows = archives.where(rows, n=max(archives.values_of(rows, "n")))
     figure, panels = style.new_figure(2, 2, width=5.4, height=2.9, sharey=True)
     for axes, ((key, values), title) in zip(panels, INPUTS.items(), strict=True):
@@ -73,13 +65,14 @@ def throughput(archive: Archive) -> Figure:
     for axes in panels[::2]:
         axes.set_ylabel("useful GB/s")
     keys = rows[0].params["n"]
-    style.finish(figure, archive, rows, f"Set operations, {keys:,} keys in all (on the bars: ms)")
-    return figure
+    return style.finish(
+        figure, archive, rows, f"Set operations, {keys:,} keys in all (on the bars: ms)"
+    )
 
 
 def sizes(archive: Archive) -> Figure:
     """GB/s over n, 4-byte keys, a panel an operation."""
-    rows = archives.where(_timed(archive), key="i32", values="off")
+    rows = archives.where(archive.timed_rows(LOOKS), key="i32", values="off")
     if len(archives.values_of(rows, "n")) < 2:
         raise NothingToDraw(f"{archive.name} was run at one n only")
     figure, panels = style.new_figure(4, width=2.9, height=2.9, sharey=True)
@@ -92,8 +85,7 @@ def sizes(archive: Archive) -> Figure:
         axes.tick_params(labelleft=True)
     style.from_zero(panels[0])
     panels[0].set_ylabel("useful GB/s")
-    style.finish(figure, archive, rows, "Set operations over n, 4-byte keys")
-    return figure
+    return style.finish(figure, archive, rows, "Set operations over n, 4-byte keys")
 
 
 def _distribution(row: Row) -> str:
@@ -102,7 +94,7 @@ def _distribution(row: Row) -> str:
 
 def distributions(archive: Archive) -> Figure:
     """How many times as fast as Thrust single_pass is over n, a line a distribution of the keys."""
-    rows = archives.where(_timed(archive), variant="single_pass")
+    rows = archives.where(archive.timed_rows(LOOKS), variant="single_pass")
     rows = [row for row in rows if archive.speedup_over_peer(row)]
     if not rows:
         raise NothingToDraw(f"{archive.name} has no point of single_pass with Thrust beside it")
@@ -128,28 +120,19 @@ def distributions(archive: Archive) -> Figure:
         axes.tick_params(labelleft=True)
     style.from_zero(panels[0])
     panels[0].set_ylabel("Thrust's time / single_pass's")
-    style.finish(figure, archive, rows, "Set operations by distribution, against Thrust")
-    return figure
+    return style.finish(figure, archive, rows, "Set operations by distribution, against Thrust")
 
 
 def published(archive: Archive) -> Figure:
     """The published tables: million keys a second, on the GPUs of then and on this one."""
-    rows = _timed(archive)
+    rows = archive.timed_rows(LOOKS)
     figure, panels = style.new_figure(4, 4, width=2.7, height=2.2, sharey=True, sharex=True)
     cells = [(types, operation) for types in INPUTS.items() for operation in OPERATIONS]
     for axes, (((key, values), title), operation) in zip(panels, cells, strict=True):
         here = archives.where(rows, key=key, values=values, operation=operation)
-        for variant, look in LOOKS.items():
-            series = archives.along(archives.where(here, variant=variant), "n")
-            if series:
-                style.line(
-                    axes,
-                    [row.params["n"] for row in series],
-                    [row.params["n"] / row.timing.median / 1e3 for row in series],
-                    [row.params["n"] / row.timing.p90 / 1e3 for row in series],
-                    [row.params["n"] / row.timing.p10 / 1e3 for row in series],
-                    look,
-                )
+        style.lines(
+            axes, style.by_variant(here, LOOKS), "n", lambda row, ms: row.params["n"] / ms / 1e3
+        )
         table = "multisets_pairs" if values == "on" else "multisets_keys"
         for gpu, look in modern_gpu.LOOKS.items():
             x, rate = modern_gpu.rates(table, gpu, key=key, op=operation)
@@ -161,8 +144,7 @@ def published(archive: Archive) -> Figure:
         axes.set_ylabel("million keys a second")
     for axes in panels[-4:]:
         axes.set_xlabel("n, keys of both inputs")
-    style.finish(figure, archive, rows, "Set operations: the published tables")
-    return figure
+    return style.finish(figure, archive, rows, "Set operations: the published tables")
 
 
 FIGURES = [

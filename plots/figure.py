@@ -13,7 +13,8 @@ import style
 from archive import Archive, ArchiveError, NothingToDraw
 from matplotlib.figure import Figure
 
-PLOTS = Path(__file__).resolve().parent
+FOLDERS = [Path(__file__).resolve().parent]
+"""Where scripts of techniques are looked for."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,11 @@ class FigureSpec:
     name: str
     experiment: str
     draw: Callable[[Archive], Figure]
+
+    @classmethod
+    def named(cls, technique: str, *draw: Callable[[Archive], Figure]) -> list[FigureSpec]:
+        """A figure `<technique>_<name>` for each function, fed by the experiment of that name."""
+        return [cls(f"{technique}_{each.__name__}", each.__name__, each) for each in draw]
 
     @property
     def caption(self) -> str:
@@ -43,8 +49,8 @@ class Drawn:
 @functools.cache
 def figures_of(technique: str) -> list[FigureSpec]:
     """The figures that `plots/<technique>.py` offers; none where there is no such file."""
-    path = PLOTS / f"{technique}.py"
-    if not path.exists():
+    path = next((p for folder in FOLDERS if (p := folder / f"{technique}.py").exists()), None)
+    if path is None:
         return []
     spec = importlib.util.spec_from_file_location(f"figures_of_{technique}", path)
     module = importlib.util.module_from_spec(spec)

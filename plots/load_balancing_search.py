@@ -18,17 +18,9 @@ LOOKS = {
 }
 
 
-def _timed(archive: Archive) -> list[Row]:
-    """The rows that may be drawn, of the variants that have a look."""
-    rows = [row for row in archive.gpu_rows() if row.variant in LOOKS]
-    if not rows:
-        raise NothingToDraw(f"{archive.name} has no point that was timed on a GPU")
-    return rows
-
-
 def throughput(archive: Archive) -> Figure:
     """GB/s at the largest n, by items per object; the time in ms on each bar."""
-    rows = _timed(archive)
+    rows = archive.timed_rows(LOOKS)
     rows = archives.where(rows, n=max(archives.values_of(rows, "n")))
     cases = sorted(
         {(row.params["distribution"], row.params["average"]) for row in rows},
@@ -57,15 +49,14 @@ def throughput(archive: Archive) -> Figure:
     style.from_zero(panels[0])
     panels[0].set_ylabel("useful GB/s")
     items = rows[0].params["n"]
-    style.finish(
+    return style.finish(
         figure, archive, rows, f"Load-balancing search, {items:,} work items (on the bars: ms)"
     )
-    return figure
 
 
 def sizes(archive: Archive) -> Figure:
     """GB/s over n, four items an object."""
-    rows = archives.where(_timed(archive), distribution="random")
+    rows = archives.where(archive.timed_rows(LOOKS), distribution="random")
     rows = archives.where(rows, average=archives.nearest(rows, "average", 4))
     if len(archives.values_of(rows, "n")) < 2:
         raise NothingToDraw(f"{archive.name} was run at one n only")
@@ -77,15 +68,14 @@ def sizes(archive: Archive) -> Figure:
     panels[0].set_ylabel("useful GB/s")
     style.from_zero(panels[0])
     average = rows[0].params["average"]
-    style.finish(
+    return style.finish(
         figure, archive, rows, f"Load-balancing search over n, {average:g} items an object"
     )
-    return figure
 
 
 def distributions(archive: Archive) -> Figure:
     """GB/s over the average of items an object, a panel a distribution of the counts."""
-    rows = _timed(archive)
+    rows = archive.timed_rows(LOOKS)
     kinds = archives.values_of(rows, "distribution")
     columns = min(3, len(kinds) + 1)
     lines = -(-(len(kinds) + 1) // columns)
@@ -108,13 +98,14 @@ def distributions(archive: Archive) -> Figure:
     for axes in panels[len(kinds) + 1 :]:
         axes.axis("off")
     items = rows[0].params["n"]
-    style.finish(figure, archive, rows, f"Load-balancing search by distribution, {items:,} items")
-    return figure
+    return style.finish(
+        figure, archive, rows, f"Load-balancing search by distribution, {items:,} items"
+    )
 
 
 def published(archive: Archive) -> Figure:
     """The published tables: million items and objects a second, on the GPUs of then and on this."""
-    rows = _timed(archive)
+    rows = archive.timed_rows(LOOKS)
     total = {id(row): row.params["n"] + row.params["objects"] for row in rows}
     figure, panels = style.new_figure(2, width=4.6, height=3.4)
     # A quarter are objects, over all; then 10 million in all, over the objects.
@@ -147,8 +138,7 @@ def published(archive: Archive) -> Figure:
         axes.set_yscale("log")
         axes.set_xlabel(label)
     panels[0].set_ylabel("million a second")
-    style.finish(figure, archive, rows, "Load-balancing search: the published tables")
-    return figure
+    return style.finish(figure, archive, rows, "Load-balancing search: the published tables")
 
 
 def _is_quarter(row: Row) -> bool:
@@ -157,31 +147,28 @@ def _is_quarter(row: Row) -> bool:
 
 def tile_size(archive: Archive) -> Figure:
     """GB/s of the source's form over the steps that each thread takes, by items an object."""
-    rows = archives.where(_timed(archive), variant="merge_path")
+    rows = archives.where(archive.timed_rows(LOOKS), variant="merge_path")
     if not rows:
         raise NothingToDraw(f"{archive.name} has no point of merge_path timed on a GPU")
     averages = archives.values_of(rows, "average")
     figure, panels = style.new_figure(1, width=6.2, height=3.2)
-    for place, average in enumerate(averages):
-        line = archives.along(archives.where(rows, average=average), "items_per_thread")
-        style.line(
-            panels[0],
-            [row.params["items_per_thread"] for row in line],
-            [row.gb_per_s_at(row.timing.median) for row in line],
-            [row.gb_per_s_at(row.timing.p90) for row in line],
-            [row.gb_per_s_at(row.timing.p10) for row in line],
-            style.graded(f"average {average:g}", (place + 1) / len(averages)),
+    lines = [
+        (
+            style.graded(f"average {average:g}", place / len(averages)),
+            archives.where(rows, average=average),
         )
+        for place, average in enumerate(averages, 1)
+    ]
+    style.lines(panels[0], lines, "items_per_thread", Row.gb_per_s_at)
     style.ceiling(panels[0], archive.ceilings.get("copy_gb_per_s"), "measured copy")
     panels[0].set_xticks(archives.values_of(rows, "items_per_thread"))
     panels[0].set_xlabel("steps of the merge path a thread, 128 threads a block")
     panels[0].set_ylabel("useful GB/s")
     style.from_zero(panels[0])
     items = rows[0].params["n"]
-    style.finish(
+    return style.finish(
         figure, archive, rows, f"Tile size of merge_path, {items:,} items, by average of an object"
     )
-    return figure
 
 
 FIGURES = [

@@ -309,7 +309,7 @@ def variants(archive: Archive) -> Figure:
 
 
 def _against_best(rows: list[Row]) -> list[tuple[Row, Row]]:
-    """Each row of automatic, by m, with the fastest row of another variant of ours at its problem."""
+    """Each row of automatic, by m, with the fastest other variant of ours at its problem."""
     others = [row for row in rows if row.role == "technique" and row.variant != "automatic"]
     pairs = []
     for ours in archives.along(archives.where(rows, variant="automatic"), "m"):
@@ -337,7 +337,9 @@ def automatic(archive: Archive) -> Figure:
     rows = _over_m(archive)
     pairs = _against_best(rows)
     if not pairs:
-        raise NothingToDraw(f"{archive.name} has no point of automatic with another variant beside it")
+        raise NothingToDraw(
+            f"{archive.name} has no point of automatic with another variant beside it"
+        )
     figure, (axes,) = style.new_figure(1, width=7.2, height=3.6)
     style.line(
         axes,

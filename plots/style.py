@@ -8,7 +8,7 @@ the hues are Okabe and Ito's and Tol's, so that a figure survives grey print and
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -106,19 +106,38 @@ def line(axes: Axes, x: list, middle: list, low: list, high: list, look: Look) -
     )
 
 
+def lines(
+    axes: Axes,
+    of: Iterable[tuple[Look, list[archives.Row]]],
+    x: str,
+    value: Callable[[archives.Row, float], float | None],
+) -> None:
+    """A line for each look and its rows, over the parameter `x`.
+
+    `value(row, milliseconds)` is what is drawn: of the median, with p10 to p90 as a band. Rows for
+    which it is None are left out.
+    """
+    for look, rows in of:
+        series = archives.along(rows, x)
+        series = [row for row in series if value(row, row.timing.median) is not None]
+        if series:
+            curves = [
+                [value(row, getattr(row.timing, name)) for row in series]
+                for name in ("median", "p90", "p10")
+            ]
+            line(axes, [row.params[x] for row in series], *curves, look)
+
+
+def by_variant(
+    rows: list[archives.Row], looks: dict[str, Look]
+) -> list[tuple[Look, list[archives.Row]]]:
+    """The rows of each variant that has a look, for `lines`."""
+    return [(look, archives.where(rows, variant=variant)) for variant, look in looks.items()]
+
+
 def throughput_lines(axes: Axes, rows: list[archives.Row], x: str, looks: dict[str, Look]) -> None:
     """GB/s of each variant that has a look, over the parameter `x`."""
-    for variant, look in looks.items():
-        series = archives.along(archives.where(rows, variant=variant), x)
-        if series:
-            line(
-                axes,
-                [row.params[x] for row in series],
-                [row.gb_per_s_at(row.timing.median) for row in series],
-                [row.gb_per_s_at(row.timing.p90) for row in series],
-                [row.gb_per_s_at(row.timing.p10) for row in series],
-                look,
-            )
+    lines(axes, by_variant(rows, looks), x, archives.Row.gb_per_s_at)
 
 
 def bar(axes: Axes, x: float, width: float, middle: float, low: float, high: float, look: Look):
@@ -196,9 +215,14 @@ def log2_axis(axis, values: Iterable[float]) -> None:
     axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_two(value)))
 
 
-def from_zero(axes: Axes) -> None:
-    """A y axis that starts at zero, with room above the highest line for its name."""
+def from_zero(axes: Axes, x: str = "", y: str = "") -> None:
+    """A y axis that starts at zero, with room above the highest line for its name.
+
+    `x` and `y` name the axes, where they are given.
+    """
     axes.set_ylim(0, axes.get_ylim()[1] * 1.06)
+    axes.set_xlabel(x or axes.get_xlabel())
+    axes.set_ylabel(y or axes.get_ylabel())
 
 
 def headroom(axes: Axes) -> None:
@@ -245,7 +269,9 @@ def legend_panel(axes: Axes) -> None:
     axes.legend(found.values(), found.keys(), loc="center left")
 
 
-def finish(figure: Figure, archive: archives.Archive, rows: list[archives.Row], title: str) -> None:
+def finish(
+    figure: Figure, archive: archives.Archive, rows: list[archives.Row], title: str
+) -> Figure:
     """Title, legend (unless a panel is one) and small print; the last step of drawing a figure."""
     figure.suptitle(title, x=0.008, ha="left", fontsize=11.5, fontweight="bold")
     inch = 1 / figure.get_figheight()
@@ -265,6 +291,7 @@ def finish(figure: Figure, archive: archives.Archive, rows: list[archives.Row], 
         figure.legend(found.values(), found.keys(), ncol=columns, borderaxespad=0.2, **place)
         bottom += (0.06 + 0.19 * lines) * inch
     figure.get_layout_engine().set(rect=(0, bottom, 0.995, 1 - bottom))
+    return figure
 
 
 def _small_print(archive: archives.Archive, rows: list[archives.Row]) -> list[str]:

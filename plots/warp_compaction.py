@@ -17,14 +17,6 @@ LOOKS = {
 OPERATIONS = ("select_if", "select_flagged", "unique", "unique_by_key", "remove_duplicates")
 
 
-def _timed(archive: Archive) -> list[Row]:
-    """The rows that may be drawn, of the variants that have a look."""
-    rows = [row for row in archive.gpu_rows() if row.variant in LOOKS]
-    if not rows:
-        raise NothingToDraw(f"{archive.name} has no point that was timed on a GPU")
-    return rows
-
-
 def _operations(rows: list[Row]) -> list[str]:
     found = archives.values_of(rows, "operation")
     return sorted(found, key=lambda name: OPERATIONS.index(name) if name in OPERATIONS else 99)
@@ -82,7 +74,7 @@ def _operation_panels(archive: Archive, rows: list[Row], x: str, x_label: str) -
 
 def throughput(archive: Archive) -> Figure:
     """GB/s over n, half of the elements kept, a panel an operation."""
-    rows = _four_bytes(_half_kept(_only_coalesced(_timed(archive))))
+    rows = _four_bytes(_half_kept(_only_coalesced(archive.timed_rows(LOOKS))))
     kept = rows[0].params["selectivity"]
     figure = _operation_panels(archive, rows, "n", "n, elements")
     return _finish(figure, archive, rows, f"Compaction throughput, {100 * kept:g} % kept")
@@ -90,7 +82,7 @@ def throughput(archive: Archive) -> Figure:
 
 def selectivity(archive: Archive) -> Figure:
     """GB/s over the share that is kept, at the largest n."""
-    rows = _at_largest_n(_four_bytes(_only_coalesced(_timed(archive))), "selectivity")
+    rows = _at_largest_n(_four_bytes(_only_coalesced(archive.timed_rows(LOOKS))), "selectivity")
     if len(archives.values_of(rows, "selectivity")) < 2:
         raise NothingToDraw(f"{archive.name} was run at one selectivity only")
     size = rows[0].params["n"]
@@ -101,7 +93,7 @@ def selectivity(archive: Archive) -> Figure:
 
 def element_sizes(archive: Archive) -> Figure:
     """GB/s for each element size at the largest n, half kept; the time in ms on each bar."""
-    rows = _at_largest_n(_half_kept(_only_coalesced(_timed(archive))), "element_bytes")
+    rows = _at_largest_n(_half_kept(_only_coalesced(archive.timed_rows(LOOKS))), "element_bytes")
     sizes = archives.values_of(rows, "element_bytes")
     variants = [variant for variant in LOOKS if archives.where(rows, variant=variant)]
     operations = _operations(rows)
@@ -137,7 +129,7 @@ def element_sizes(archive: Archive) -> Figure:
 
 def coalescing(archive: Archive) -> Figure:
     """What the shared write buffer changes: throughput with it over throughput without, over n."""
-    rows = _four_bytes(_timed(archive))
+    rows = _four_bytes(archive.timed_rows(LOOKS))
     variants = [
         variant
         for variant in LOOKS
@@ -189,7 +181,7 @@ def _ratio_line(axes, above: list[Row], below: list[Row], look: style.Look) -> N
 
 def passes(archive: Archive) -> Figure:
     """Two passes against one, half kept: GB/s over n, and time in units of single_pass's time."""
-    rows = _four_bytes(_half_kept(_only_coalesced(_timed(archive))))
+    rows = _four_bytes(_half_kept(_only_coalesced(archive.timed_rows(LOOKS))))
     operations = _operations(rows)
     width = 3.3 if operations[1:] else 5.6
     figure, panels = style.new_figure(len(operations), 2, width, height=2.5, sharey="row")
@@ -218,12 +210,12 @@ def passes(archive: Archive) -> Figure:
 
 def speedup(archive: Archive) -> Figure:
     """The time of CUB over the time of single_pass, at every point that both have."""
-    return _speedup_panels(archive, _four_bytes(_timed(archive)), "operation", str)
+    return _speedup_panels(archive, _four_bytes(archive.timed_rows(LOOKS)), "operation", str)
 
 
 def element_speedup(archive: Archive) -> Figure:
     """The time of CUB over the time of single_pass, by element size."""
-    rows = _timed(archive)
+    rows = archive.timed_rows(LOOKS)
     rows = archives.where(rows, operation=_operations(rows)[0])
     return _speedup_panels(archive, rows, "element_bytes", "{} bytes".format)
 
@@ -267,8 +259,7 @@ def _speedup_panels(archive: Archive, rows: list[Row], panel: str, title) -> Fig
 
 
 def _finish(figure: Figure, archive: Archive, rows: list[Row], title: str) -> Figure:
-    style.finish(figure, archive, rows, title)
-    return figure
+    return style.finish(figure, archive, rows, title)
 
 
 FIGURES = [

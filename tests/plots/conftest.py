@@ -8,7 +8,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "plots"), str(Path(__file__).resolve().parent)]
 
+import figure  # noqa: E402
+import style  # noqa: E402
 import synthetic  # noqa: E402
+
+figure.FOLDERS.append(ROOT / "tests" / "plots" / "samples")
+
+
+@pytest.fixture(autouse=True)
+def no_figure_stays_open():
+    """Figures that a test drew are closed after it."""
+    yield
+    style.plt.close("all")
 
 
 @pytest.fixture

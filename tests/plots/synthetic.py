@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 GPU = "Synthetic GPU (not a measurement)"
+TECHNIQUE = "sample"
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 COPY_GB_PER_S = 4000.0
 # Invented: share of the copy bandwidth at large n, and the fixed cost of a launch in ms.
@@ -85,17 +86,18 @@ def timed(made: dict[str, Any], median: float) -> dict[str, Any]:
 
 
 def archive(experiment: str, rows: list[dict], backend: str = "cuda", **changes: Any) -> dict:
+    technique = changes.get("technique", TECHNIQUE)
     device = GPU if backend == "cuda" else "Emulated (Synthetic CPU)"
     return {
         "schema": 1,
-        "technique": "warp_compaction",
+        "technique": technique,
         "experiment": experiment,
         "title": f"Synthetic {experiment}",
         "source": "synthetic.txt, section of the tests",
-        "figure": f"warp_compaction_{experiment}",
+        "figure": f"{technique}_{experiment}",
         "claim": f"the synthetic claim of {experiment}",
         "profile": "paper" if backend == "cuda" else "smoke",
-        "command": f"warpath run configs/warp_compaction/{experiment}.json",
+        "command": f"warpath run configs/{technique}/{experiment}.json",
         "complete": True,
         "measure": MEASURE,
         "provenance": provenance(backend, device),

@@ -17,7 +17,7 @@ def changed(folder: Path, change) -> Path:
 
 def test_reads_a_complete_archive(tmp_path):
     archive = archives.load(synthetic.write(tmp_path, synthetic.throughput()))
-    assert archive.name == "warp_compaction/throughput"
+    assert archive.name == "sample/throughput"
     assert archive.provenance.device == synthetic.GPU
     assert archive.provenance.short_commit == synthetic.COMMIT[:12]
     assert len(archive.rows) == len(synthetic.throughput()["rows"])
@@ -145,7 +145,7 @@ def test_reads_choices_and_none_of_older_archives(tmp_path):
     ],
 )
 def test_names_a_malformed_file(tmp_path, text, message):
-    path = tmp_path / "warp_compaction.passes.json"
+    path = tmp_path / "sample.passes.json"
     path.write_text(text)
     with pytest.raises(archives.ArchiveError, match=message) as error:
         archives.load(path)
@@ -153,7 +153,7 @@ def test_names_a_malformed_file(tmp_path, text, message):
 
 
 def test_names_a_file_that_is_no_text(tmp_path):
-    path = tmp_path / "warp_compaction.passes.json"
+    path = tmp_path / "sample.passes.json"
     path.write_bytes(b'{"schema": \xff}')
     with pytest.raises(archives.ArchiveError, match=r"is no UTF-8 text \(byte 11\)"):
         archives.load(path)
@@ -161,22 +161,22 @@ def test_names_a_file_that_is_no_text(tmp_path):
 
 def test_names_a_file_that_is_missing(tmp_path):
     with pytest.raises(archives.ArchiveError, match="cannot be read"):
-        archives.load(tmp_path / "warp_compaction.passes.json")
+        archives.load(tmp_path / "sample.passes.json")
 
 
 def test_refuses_a_file_with_another_experiments_name(tmp_path):
-    path = tmp_path / "warp_compaction.throughput.json"
+    path = tmp_path / "sample.throughput.json"
     path.write_text(json.dumps(synthetic.passes()))
-    with pytest.raises(archives.ArchiveError, match=r"should be named warp_compaction\.passes\.j"):
+    with pytest.raises(archives.ArchiveError, match=r"should be named sample\.passes\.j"):
         archives.load(path)
 
 
 def test_a_bad_file_does_not_hide_the_others(gpu_folder):
-    (gpu_folder / "warp_compaction.broken.json").write_text("{")
+    (gpu_folder / "sample.broken.json").write_text("{")
     folder = archives.load_folder(gpu_folder)
     assert len(folder.archives) == len(synthetic.EVERY)
     assert len(folder.errors) == 1
-    assert "warp_compaction.broken.json" in str(folder.errors[0])
+    assert "sample.broken.json" in str(folder.errors[0])
 
 
 def test_refuses_to_mix_devices(gpu_folder):
@@ -208,3 +208,10 @@ def test_speedup_is_the_peers_time_over_the_rows_at_the_same_point(tmp_path):
 def test_without_a_peer_at_that_point_there_is_no_speedup(tmp_path):
     archive = archives.load(synthetic.write(tmp_path, synthetic.coalescing()))
     assert {archive.speedup_over_peer(row) for row in archive.rows} == {None}
+
+
+def test_a_counter_that_is_no_number_is_an_error(tmp_path):
+    content = synthetic.passes()
+    content["rows"][0]["counters"] = {"probes_per_search": "many"}
+    with pytest.raises(archives.ArchiveError, match=r"counters\.probes_per_search is a text"):
+        archives.load(synthetic.write(tmp_path, content))

@@ -1,27 +1,9 @@
 """Every shipped configuration follows configs/schema.json, which refuses what it should."""
 
-import json
-import re
-
 import jsonschema
 import pytest
-from conftest import ROOT
 
-NAMES = sorted(
-    path.relative_to(ROOT / "configs").as_posix() for path in (ROOT / "configs").glob("*/*.json")
-)
-SCHEMA = ROOT / "configs" / "schema.json"
-# A text, or a comment: the text is tried first, so that a comment's marks inside it are kept.
-TEXT_OR_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
-
-
-def parse(text):
-    """JSON with comments."""
-    return json.loads(TEXT_OR_COMMENT.sub(lambda found: found[1] or "", text))
-
-
-def read(name):
-    return parse((ROOT / "configs" / name).read_text())
+from configs import NAMES, ROOT, SCHEMA, parse, points, read
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +83,11 @@ def test_the_schema_accepts(measure, validator):
 def test_comments_are_no_part_of_texts():
     text = '{"a": "// no \\" comment", /* one */ "b": 1} // another'
     assert parse(text) == {"a": '// no " comment', "b": 1}
+
+
+def test_points_are_every_combination():
+    config = {"fixed": {"seed": 1}, "sweep": [{"cross": {"n": {"pow2": [2, 4, 1]}}}]}
+    config["sweep"][0]["zip"] = {"a": [1, 2], "b": {"range": [0, 0.1, 0.1]}}
+    found = points(config)
+    assert len(found) == 6
+    assert found[-1] == {"seed": 1, "n": 16, "a": 2, "b": 0.1}

@@ -1,23 +1,32 @@
-"""Figures are drawn from complete and from partial archives, and never from another clock."""
+"""What the figures of every technique must do, whatever they show; and what all share."""
+
+import re
+from functools import cache
 
 import archive as archives
 import figure
+import figure_checks
 import pytest
 import style
 import synthetic
 from matplotlib.image import imread
 
-FIGURES = figure.figures_of("warp_compaction")
+import configs
+
+SPECS = [
+    (technique, spec)
+    for technique in figure_checks.TECHNIQUES
+    for spec in figure.figures_of(technique)
+]
+every_figure = pytest.mark.parametrize(
+    ("technique", "spec"), SPECS, ids=[spec.name for _, spec in SPECS]
+)
+rows_of = cache(figure_checks.rows_of)
 
 
-def read(tmp_path, content):
-    return archives.load(synthetic.write(tmp_path / "in", content))
-
-
-def drawn_lines(drawn) -> list:
-    """The data lines of a figure: those with markers."""
-    lines = (line for axes in drawn.axes for line in axes.get_lines())
-    return [line for line in lines if line.get_marker() not in ("None", None, "")]
+def read(folder, technique, spec, backend="cuda"):
+    rows = rows_of(technique, spec.experiment, backend)
+    return figure_checks.read(folder, technique, spec.experiment, rows, backend)
 
 
 def texts(drawn) -> str:
@@ -25,28 +34,52 @@ def texts(drawn) -> str:
     return "\n".join(text.get_text() for text in drawn.findobj(style.matplotlib.text.Text))
 
 
-@pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
-def test_every_figure_is_drawn(tmp_path, spec):
-    archive = read(tmp_path, synthetic.EVERY[spec.experiment]())
-    drawn = [each for each in figure.draw_all(archive, tmp_path / "out") if each.spec == spec]
-    assert len(drawn) == 1
-    assert drawn[0].why_not is None
-    assert drawn[0].svg == tmp_path / "out" / f"{spec.name}.svg"
-    assert drawn[0].svg.read_text().rstrip().endswith("</svg>")
-    picture = imread(drawn[0].png)
-    assert picture.shape[0] > 300
-    assert picture.shape[1] > 600
+@every_figure
+def test_is_drawn_and_says_of_what(tmp_path, technique, spec):
+    drawn = spec.draw(read(tmp_path, technique, spec))
+    found = texts(drawn)
+    for said in (synthetic.GPU, synthetic.COMMIT[:12], "2000-01-02", "p10 to p90"):
+        assert said in found
+    svg, png = style.save(drawn, tmp_path / "out" / spec.name)
+    assert svg.read_text().rstrip().endswith("</svg>")
+    picture = imread(png)
+    assert min(picture.shape[:2]) > 300
     assert picture[..., :3].std() > 0.02, "the picture is blank"
 
 
-@pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
-def test_every_figure_carries_device_commit_and_date(tmp_path, spec):
-    archive = read(tmp_path, synthetic.EVERY[spec.experiment]())
-    found = texts(spec.draw(archive))
-    assert synthetic.GPU in found
-    assert synthetic.COMMIT[:12] in found
-    assert "2000-01-02" in found
-    assert "p10 to p90" in found
+@every_figure
+def test_is_refused_of_the_emulated_backend(tmp_path, technique, spec):
+    archive = read(tmp_path, technique, spec, "emulated")
+    with pytest.raises(archives.NothingToDraw, match="timed on a GPU"):
+        spec.draw(archive)
+
+
+@every_figure
+def test_peers_may_be_missing(tmp_path, technique, spec):
+    """The figure is drawn without them, or it says that it compares with them."""
+    rows = [row for row in rows_of(technique, spec.experiment) if row["role"] != "peer"]
+    archive = figure_checks.read(tmp_path, technique, spec.experiment, rows)
+    try:
+        assert spec.draw(archive).axes
+    except archives.NothingToDraw as reason:
+        assert re.search("beside it|to compare with", str(reason))
+
+
+@pytest.mark.parametrize("technique", figure_checks.TECHNIQUES)
+def test_every_configuration_s_figure_is_drawn_from_it(technique):
+    specs = figure.figures_of(technique)
+    assert len({spec.name for spec in specs}) == len(specs)
+    for name in configs.NAMES:
+        config = configs.read(name)
+        if name.startswith(f"{technique}/") and "figure" in config:
+            fed = [spec.name for spec in specs if spec.experiment == config["experiment"]]
+            assert config["figure"] in fed
+
+
+def sample(folder, content):
+    """The figure of an archive of passes of the technique `sample`."""
+    spec = figure.figures_of(synthetic.TECHNIQUE)[-1]
+    return spec.draw(archives.load(synthetic.write(folder / "in", content)))
 
 
 @pytest.mark.parametrize(
@@ -57,129 +90,17 @@ def test_the_footer_names_launches_where_there_are_several(tmp_path, launches, e
     content = synthetic.passes()
     for place, row in enumerate(content["rows"]):
         row |= {"cache": "warm", "launches": launches[place % 2]}
-    found = texts(FIGURES[-1].draw(read(tmp_path, content)))
+    found = texts(sample(tmp_path, content))
     if expected is None:
         assert "launches" not in found
     else:
         assert f"warm L2  ·  {expected}" in found.replace("\n", "  ·  ")
 
 
-@pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
-def test_nothing_is_drawn_from_the_emulated_backend(tmp_path, spec):
-    archive = read(tmp_path, synthetic.EVERY[spec.experiment]("emulated"))
-    with pytest.raises(archives.NothingToDraw, match="timed on a GPU"):
-        spec.draw(archive)
-
-
 def test_the_same_archive_gives_the_same_svg(tmp_path):
-    archive = read(tmp_path, synthetic.passes())
+    archive = archives.load(synthetic.write(tmp_path / "in", synthetic.passes()))
     first, second = (figure.draw_all(archive, tmp_path / name)[0] for name in ("a", "b"))
     assert first.svg.read_bytes() == second.svg.read_bytes()
-
-
-def test_throughput_draws_what_was_measured(tmp_path):
-    archive = read(tmp_path, synthetic.throughput())
-    drawn = FIGURES[0].draw(archive)
-    panel = next(axes for axes in drawn.axes if axes.get_title(loc="left") == "select_if")
-    for line in drawn_lines(drawn):
-        assert list(line.get_xdata()) == synthetic.SIZES
-    cub = next(line for line in panel.get_lines() if line.get_label() == "CUB")
-    expected = [synthetic.row("cub", n=n)["gb_per_s"] for n in synthetic.SIZES]
-    assert list(cub.get_ydata()) == pytest.approx(expected)
-    assert any(set(line.get_ydata()) == {synthetic.COPY_GB_PER_S} for line in panel.get_lines())
-
-
-def test_an_operation_without_peer_has_no_peer_line(tmp_path):
-    drawn = FIGURES[0].draw(read(tmp_path, synthetic.throughput()))
-    panel = next(axes for axes in drawn.axes if axes.get_title(loc="left") == "remove_duplicates")
-    assert "CUB" not in [line.get_label() for line in panel.get_lines()]
-
-
-def test_selectivity_is_drawn_at_the_largest_n(tmp_path):
-    spec = next(spec for spec in FIGURES if spec.name.endswith("selectivity"))
-    drawn = spec.draw(read(tmp_path, synthetic.throughput()))
-    assert "2^{28}" in drawn._suptitle.get_text()
-    expected = [
-        synthetic.row("single_pass", n=2**28, selectivity=kept)["gb_per_s"]
-        for kept in (0.0, 0.1, 0.5, 0.9, 1.0)
-    ]
-    line = next(line for line in drawn_lines(drawn) if line.get_label() == "single_pass")
-    assert list(line.get_ydata()) == pytest.approx(expected)
-
-
-def test_selectivity_is_drawn_where_it_was_swept(tmp_path):
-    """The largest n may have been run at one selectivity only."""
-    content = synthetic.throughput()
-    content["rows"] = [
-        row
-        for row in content["rows"]
-        if row["params"]["n"] != 2**28 or row["params"]["selectivity"] == 0.5
-    ]
-    spec = next(spec for spec in FIGURES if spec.name.endswith("selectivity"))
-    drawn = spec.draw(read(tmp_path, content))
-    assert "2^{24}" in drawn._suptitle.get_text()
-
-
-def test_coalescing_is_the_throughput_with_over_without(tmp_path):
-    spec = next(spec for spec in FIGURES if spec.name.endswith("coalescing"))
-    content = synthetic.coalescing()
-    for row in content["rows"]:
-        median = 1.0 if row["params"]["coalescing"] == "on" else 1.25
-        row["time_ms"].update(median=median, min=median, p10=median, p90=median)
-    lines = drawn_lines(spec.draw(read(tmp_path, content)))
-    assert len(lines) == 8, "two variants in each of four panels"
-    for line in lines:
-        assert list(line.get_ydata()) == pytest.approx([1.25] * len(synthetic.SIZES))
-
-
-def test_coalescing_without_the_other_half_is_left_out(tmp_path):
-    content = synthetic.coalescing()
-    content["rows"] = [row for row in content["rows"] if row["params"]["coalescing"] == "on"]
-    drawn = figure.draw_all(read(tmp_path, content), tmp_path / "out")
-    assert [each.svg for each in drawn] == [None]
-    assert "both on and off" in drawn[0].why_not
-
-
-def test_speedup_is_cubs_time_over_ours(tmp_path):
-    spec = next(spec for spec in FIGURES if spec.name == "warp_compaction_speedup")
-    drawn = spec.draw(read(tmp_path, synthetic.throughput()))
-    titles = [axes.get_title(loc="left") for axes in drawn.axes]
-    assert titles[:4] == ["select_if", "select_flagged", "unique", "unique_by_key"]
-    line = next(line for line in drawn.axes[0].get_lines() if line.get_label() == "50 % kept")
-    times = {
-        variant: [synthetic.row(variant, n=n)["time_ms"]["median"] for n in synthetic.SIZES]
-        for variant in ("cub", "single_pass")
-    }
-    ratios = [cub / ours for cub, ours in zip(*times.values(), strict=True)]
-    assert list(line.get_ydata()) == pytest.approx(ratios)
-
-
-def test_a_partial_archive_is_drawn_without_what_is_missing(tmp_path):
-    content = synthetic.passes() | {"complete": False}
-    content["rows"] = [
-        row
-        for row in content["rows"]
-        if not (row["variant"] == "two_pass_copy" or row["params"]["n"] == 2**28)
-    ]
-    drawn = figure.draw_all(read(tmp_path, content), tmp_path / "out")
-    assert drawn[0].svg.exists()
-
-
-def test_failed_and_skipped_points_are_not_drawn(tmp_path):
-    content = synthetic.passes()
-    for row in content["rows"]:
-        if row["params"]["n"] == 2**24:
-            row.update(time_ms=None, verified="failed", error="element 7 differs")
-        if row["params"]["n"] == 2**28:
-            row.update(time_ms=None, verified="not_verified", skipped="does not fit")
-    drawn = FIGURES[-1].draw(read(tmp_path, content))
-    for line in drawn_lines(drawn):
-        assert list(line.get_xdata()) == [2**16, 2**20]
-
-
-def test_without_a_ceiling_none_is_drawn(tmp_path):
-    drawn = FIGURES[-1].draw(read(tmp_path, synthetic.passes() | {"ceilings": {}}))
-    assert "measured copy" not in texts(drawn)
 
 
 def test_a_technique_without_plot_script_has_no_figures():

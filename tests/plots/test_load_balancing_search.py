@@ -1,93 +1,16 @@
-"""The figures of load_balancing_search, from made-up archives of its configurations' shape."""
+"""What the figures of load_balancing_search show, from made-up archives."""
 
-import itertools
-
-import figure
 import figure_checks
 import pytest
-import style
-import synthetic
-
-FIGURES = figure.figures_of("load_balancing_search")
-# Invented: share of the copy bandwidth at large n.
-SPEEDS = {"output_aligned": 0.85, "merge_path": 0.5, "upper_bound": 0.1}
-SPEEDS |= {"thrust_scatter_scan": 0.3, "thrust_upper_bound": 0.05}
-ALL = tuple(SPEEDS)
 
 
-def row(variant, backend, **params):
-    point = {"n": 10**8, "objects": 0, "average": 4.0, "distribution": "random"}
-    point |= {"seed": 42, "items_per_thread": 11} | params
-    objects = point["objects"] or round(point["n"] / point["average"])
-    made = synthetic.row("single_pass", backend, n=point["n"])
-    made |= {"variant": variant, "params": point, "bytes_min": 4 * (point["n"] + objects)}
-    made["role"] = "peer" if variant.startswith("thrust") else "technique"
-    if variant.startswith("thrust"):
-        made["runs"] = "gpu"
-    return synthetic.timed(
-        made, 0.005 + made["bytes_min"] / (SPEEDS[variant] * synthetic.COPY_GB_PER_S * 1e6)
-    )
+@pytest.fixture
+def draw(tmp_path):
+    return figure_checks.drawer("load_balancing_search", tmp_path)
 
 
-def throughput(backend):
-    cases = [(1, "random"), (4, "random"), (16, "random"), (64, "random"), (4, "power_law")]
-    rows = [row(variant, backend, n=n) for variant in ALL for n in (10**6, 10**7, 10**8)]
-    return rows + [
-        row(variant, backend, n=5 * 10**8, average=float(average), distribution=distribution)
-        for variant in ALL
-        for average, distribution in cases
-    ]
-
-
-def distributions(backend):
-    kinds = ("uniform", "random", "power_law", "one_big", "mostly_empty")
-    return [
-        row(variant, backend, average=average, distribution=kind)
-        for variant, kind, average in itertools.product(ALL, kinds, (0.25, 1.0, 4.0, 16.0, 64.0))
-    ]
-
-
-def published(backend):
-    quarter = [10_000 * 10**e for e in range(4)]
-    pairs = [(3 * n // 4, n // 4) for n in quarter]
-    pairs += [(10_000_000 - o, o) for o in (500_000, 4_500_000, 9_500_000)]
-    return [row(v, backend, n=n, objects=objects) for v in ALL for n, objects in pairs]
-
-
-def tile_size(backend):
-    return [
-        row("merge_path", backend, average=average, items_per_thread=steps)
-        for average in (1.0, 4.0, 16.0)
-        for steps in (3, 7, 11, 15, 23)
-    ]
-
-
-ROWS = {
-    "throughput": throughput,
-    "distributions": distributions,
-    "published": published,
-    "tile_size": tile_size,
-}
-
-
-def read(folder, experiment, backend="cuda"):
-    rows = ROWS[experiment](backend)
-    return figure_checks.read(folder, "load_balancing_search", experiment, rows, backend)
-
-
-@pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
-def test_every_figure_is_drawn(tmp_path, spec):
-    figure_checks.is_drawn(spec, read(tmp_path, spec.experiment), tmp_path)
-
-
-@pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
-def test_nothing_is_drawn_from_the_emulated_backend(tmp_path, spec):
-    figure_checks.is_refused_without_a_gpu(spec, read(tmp_path, spec.experiment, "emulated"))
-
-
-def test_the_published_figure_has_the_gpus_of_then_and_every_point(tmp_path):
-    spec = next(spec for spec in FIGURES if spec.experiment == "published")
-    drawn = spec.draw(read(tmp_path, "published"))
+def test_the_published_figure_has_the_gpus_of_then_and_every_point(draw):
+    drawn = draw("published")
     sizes = {}
     for axes in drawn.axes:
         for line in axes.get_lines():
@@ -96,4 +19,3 @@ def test_the_published_figure_has_the_gpus_of_then_and_every_point(tmp_path):
     assert sizes["GTX 480, 2013"] == [11, 10]
     # 10K to 10M, a quarter objects; 10M by objects: the point that both have is no point twice.
     assert sizes["output_aligned"] == [4, 4]
-    style.plt.close(drawn)

@@ -1,137 +1,30 @@
 """The figures of map_reduce, from made-up archives of its configurations' shape."""
 
-from __future__ import annotations
-
-import math
-
 import archive as archives
 import figure
 import figure_checks
 import pytest
 import style
 import synthetic
+from rows.map_reduce import (
+    ERRORS,
+    HOST,
+    ROWS,
+    block_size,
+    claims,
+    median_of,
+    memory,
+    row,
+    variants,
+)
 
 FIGURES = figure.figures_of("map_reduce")
 SPECS = {spec.name.removeprefix("map_reduce_"): spec for spec in FIGURES}
 
-HOST = ("cpu", "cpu_openmp")
-PEERS = ("keops_1d", "keops_2d", "triton")
-ROLES = {"naive": "naive"} | dict.fromkeys(HOST, "oracle") | dict.fromkeys(PEERS, "peer")
-# Invented: pairs a millisecond with many rows, the rows that are many, and the least time.
-SPEEDS = {
-    "gpu_1d": (1.0e9, 3e4, 0.01),
-    "gpu_2d": (6.0e8, 1, 0.02),
-    "tuned_1d": (1.9e9, 4e4, 0.01),
-    "tuned_2d": (1.8e9, 2, 0.012),
-    "tensor": (4.0e9, 40, 0.015),
-    "automatic": (3.9e9, 20, 0.012),
-    "naive": (5.0e7, 1, 0.03),
-    "keops_1d": (9.0e8, 3e4, 0.06),
-    "keops_2d": (4.0e8, 1, 0.08),
-    "triton": (1.7e9, 4e4, 0.03),
-    "cpu": (1.0e5, 1, 0),
-    "cpu_openmp": (1.2e6, 1, 0.01),
-}
-OURS = ("gpu_1d", "gpu_2d", "tuned_1d", "tuned_2d", "tensor", "automatic")
-ERRORS = {"plain": 3e-8, "block": 2e-8, "kahan": 6e-8}
 
-
-def median_of(variant, m, n):
-    rate, many, least = SPEEDS[variant]
-    return least + max(m, many) * n / rate
-
-
-def row(variant, backend="cuda", accuracy="block", **params):
-    """A row as the harness writes it, of a Gaussian sum where nothing else is said."""
-    point = {"m": 10**5, "n": 10**5, "d": 3, "formula": "gaussian", "reduction": "sum"}
-    point |= {"number": "float32", "seed": 42, "block_threads": 192, "rows_per_thread": 0}
-    point |= {"splits": 0, "accuracy": accuracy} | params
-    m, n = point["m"], point["n"]
-    kind = "std" if variant in HOST else "cub" if variant in PEERS else "single_pass"
-    made = synthetic.timed(synthetic.row(kind, backend), median_of(variant, m, n))
-    made |= {"variant": variant, "role": ROLES.get(variant, "technique"), "params": point}
-    if variant in HOST:
-        return made
-    growth = math.sqrt(n) / 10 if accuracy == "plain" else 1
-    needed = {"gpu_2d": 4 * m * -(-n // 192), "naive": 4 * m * n, "tuned_2d": 4 * m * 8}
-    made |= {"cache": "warm", "launches": 20}
-    share = 1 + 0.3 * list(SPEEDS).index(variant)
-    made["counters"] = {"relative_error": ERRORS[accuracy] * growth * share}
-    if variant not in PEERS:
-        made["counters"]["workspace_bytes"] = needed.get(variant, 0)
-    if variant == "automatic":
-        made["choices"] = {"variant": "tuned_2d" if m < 200 else "tensor"}
-    return made
-
-
-def does_not_fit(made):
-    why = "does not fit: needs 4000 GB of memory, and there are 139 GB"
-    return made | {"time_ms": None, "verified": "not_verified", "skipped": why, "counters": {}}
-
-
-def squares(backend, variants, sizes):
-    made = [row(variant, backend, m=n, n=n) for n in sizes for variant in variants]
-    return [
-        does_not_fit(each) if each["variant"] == "naive" and each["params"]["n"] > 150_000 else each
-        for each in made
-    ]
-
-
-def published(backend):
-    variants = ("automatic", "gpu_1d", "gpu_2d", "naive", *PEERS)
-    return squares(backend, variants, (10**4, 10**5, 10**6))
-
-
-def variants(backend):
-    sizes = [m for e in range(6) for m in (10**e, 3 * 10**e)] + [10**6]
-    return [row(name, backend, m=m, n=10**6) for m in sizes for name in (*OURS, *PEERS)]
-
-
-def block_size(backend):
-    made = []
-    for threads in (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024):
-        for name in ("gpu_1d", "gpu_2d"):
-            each = row(name, backend, block_threads=threads)
-            made.append(synthetic.timed(each, median_of(name, 10**5, 10**5) + threads / 100))
-    return made
-
-
-def memory(backend):
-    variants = ("naive", "gpu_1d", "gpu_2d", "tuned_2d", "tensor", "automatic")
-    return squares(backend, variants, (10**3, 10**4, 10**5, 2 * 10**5, 10**6))
-
-
-def claims(backend):
-    return squares(backend, ("automatic", "naive", *HOST), (10**3, 10**4, 10**5, 10**6))
-
-
-def cases(backend):
-    kinds = [{"formula": "log_gaussian", "reduction": "log_sum_exp", "m": 10**6, "n": 10**6}]
-    kinds += [{"formula": "squared_distance", "reduction": "argmin", "m": 10**6, "n": 10**6}]
-    kinds += [{"formula": "squared_distance", "reduction": "argkmin"}, {"d": 64}, {"d": 10}]
-    kinds += [{"formula": "laplacian"}, {"formula": "inner_product"}, {"number": "float64"}]
-    kinds += [{"formula": "energy_distance", "reduction": "sum", "m": 10**3, "n": 10**6}]
-    variants = ("automatic", "gpu_1d", "keops_1d")
-    made = [row(name, backend, **kind) for kind in kinds for name in variants]
-    return [*made, row("triton", backend, d=64), row("triton", backend, d=10)]
-
-
-def accuracy(backend):
-    made = []
-    for n in (10**3, 10**4, 10**5, 10**6, 10**7):
-        ways = [(name, way) for name in ("gpu_1d", "tuned_1d") for way in ERRORS]
-        ways += [("automatic", "block"), ("tensor", "block"), ("keops_1d", "plain")]
-        made += [row(name, backend, way, m=1000, n=n) for name, way in ways]
-    return made
-
-
-ROWS = {"published": published, "variants": variants, "block_size": block_size}
-ROWS |= {"memory": memory, "claims": claims, "cases": cases, "accuracy": accuracy}
-
-
-def read(folder, experiment, backend="cuda", rows=None):
-    rows = ROWS[experiment](backend) if rows is None else rows
-    return figure_checks.read(folder, "map_reduce", experiment, rows, backend)
+def read(folder, experiment, rows=None):
+    rows = ROWS[experiment]("cuda") if rows is None else rows
+    return figure_checks.read(folder, "map_reduce", experiment, rows)
 
 
 def lines_of(drawn):
@@ -152,24 +45,7 @@ def draw(tmp_path):
         spec = SPECS[name]
         return spec.draw(read(tmp_path, spec.experiment, rows=rows))
 
-    yield of
-    style.plt.close("all")
-
-
-@pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
-def test_every_figure_is_drawn(tmp_path, spec):
-    figure_checks.is_drawn(spec, read(tmp_path, spec.experiment), tmp_path)
-
-
-@pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
-def test_nothing_is_drawn_from_the_emulated_backend(tmp_path, spec):
-    figure_checks.is_refused_without_a_gpu(spec, read(tmp_path, spec.experiment, "emulated"))
-
-
-@pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)
-def test_missing_peers_are_tolerated(tmp_path, spec):
-    rows = [made for made in ROWS[spec.experiment]("cuda") if made["role"] != "peer"]
-    figure_checks.is_drawn(spec, read(tmp_path, spec.experiment, rows=rows), tmp_path)
+    return of
 
 
 @pytest.mark.parametrize("spec", FIGURES, ids=lambda spec: spec.name)

@@ -381,7 +381,7 @@ def test_foreign_archives_are_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(peer_program.importlib.util, "find_spec", lambda name: None)
     path = synthetic.write(tmp_path, synthetic.passes())
     assert peer_program.main("test", keops.peers(), keops.PACKAGES, [str(path)]) == 2
-    assert "warp_compaction" in capsys.readouterr().err
+    assert synthetic.TECHNIQUE in capsys.readouterr().err
     assert peer_program.main("test", keops.peers(), keops.PACKAGES, [str(tmp_path / "no")]) == 2
     # Of a folder, only the archives of map_reduce are taken.
     assert peer_program.main("test", keops.peers(), keops.PACKAGES, [str(tmp_path)]) == 0

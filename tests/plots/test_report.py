@@ -53,9 +53,9 @@ def test_a_gpus_report_has_figures_verdicts_and_origin(gpu_report):
     for experiment in synthetic.EVERY:
         body = section(markdown, f"Synthetic {experiment}")
         assert f"the synthetic claim of {experiment}" in body
-        assert f"warpath run configs/warp_compaction/{experiment}.json" in body
+        assert f"warpath run configs/sample/{experiment}.json" in body
         assert synthetic.COMMIT in body
-        assert "figures/warp_compaction_" in body
+        assert "figures/sample_" in body
     assert "**REPRODUCED**" in section(markdown, "Synthetic throughput")
     assert "**DIFFERS**" in section(markdown, "Synthetic coalescing")
     assert "Archived" not in markdown
@@ -96,7 +96,7 @@ def test_what_was_counted_and_chosen_stands_beside_the_times(tmp_path):
 def test_every_linked_figure_exists(gpu_report):
     folder, _, markdown, _ = gpu_report
     links = re.findall(r"!\[[^]]*\]\(([^)]+)\)", markdown)
-    assert len(links) == 7
+    assert len(links) == len(synthetic.EVERY)
     for link in links:
         assert (folder / link).stat().st_size > 10_000
 
@@ -104,7 +104,7 @@ def test_every_linked_figure_exists(gpu_report):
 def test_the_page_needs_no_other_file(gpu_report):
     page = gpu_report[3]
     sources = re.findall(r'(?:src|href)="([^"]*)"', page)
-    assert len(sources) == 7
+    assert len(sources) == len(synthetic.EVERY)
     assert all(source.startswith("data:image/svg+xml;base64,") for source in sources)
 
 
@@ -218,7 +218,7 @@ def test_a_wrong_answer_is_loud(passes_folder, capsys):
     synthetic.write(passes_folder, content)
     status, markdown, page = make(passes_folder)
     assert status == 1
-    assert "> **Wrong answer.** 1 point of warp_compaction/passes failed" in markdown
+    assert "> **Wrong answer.** 1 point of sample/passes failed" in markdown
     assert "element 7: 3, expected 4" in markdown
     assert 'class="note wrong"' in page
     captured = capsys.readouterr()
@@ -233,15 +233,15 @@ def test_an_experiment_in_which_everything_failed_is_reported(passes_folder):
     synthetic.write(passes_folder, content)
     status, markdown, _ = make(passes_folder)
     assert status == 1
-    assert "16 points of warp_compaction/passes failed" in markdown
+    assert "16 points of sample/passes failed" in markdown
 
 
 def test_a_malformed_file_is_named_and_the_rest_is_reported(passes_folder, capsys):
-    (passes_folder / "warp_compaction.broken.json").write_text('{"schema": 1')
+    (passes_folder / "sample.broken.json").write_text('{"schema": 1')
     status, markdown, _ = make(passes_folder)
     assert status == 1
-    assert "warp_compaction.broken.json: is no JSON" in markdown
-    assert "warp_compaction.broken.json" in capsys.readouterr().err
+    assert "sample.broken.json: is no JSON" in markdown
+    assert "sample.broken.json" in capsys.readouterr().err
     assert "Synthetic passes" in markdown
 
 
