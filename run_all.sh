@@ -24,8 +24,8 @@ Usage: ./run_all.sh [EXPERIMENT...] [OPTIONS]   run, draw the figures and write 
        ./run_all.sh test [OPTIONS]              pass the tests
        ./run_all.sh setup                       install what every mode needs, and stop
 
-EXPERIMENT is a technique (warp_compaction) or one of its experiments (warp_compaction/throughput);
-without any, all are run. Kernels run on the GPU where there is one and nvcc to build for it, else on
+EXPERIMENT is a technique, as a folder of configs/ is called, or TECHNIQUE/EXPERIMENT, one of its
+files; without any, all are run. Kernels run on the GPU where there is one and nvcc to build for it, else on
 the CPU through the SIMT executor, which shows that they are correct and times nothing.
 
   --backend NAME   cuda or emulated (default: what the machine has); the tests also take

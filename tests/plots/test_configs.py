@@ -1,5 +1,7 @@
 """Every shipped configuration follows configs/schema.json, which refuses what it should."""
 
+import re
+
 import jsonschema
 import pytest
 
@@ -29,6 +31,13 @@ def test_follows_the_schema(name, validator):
 def test_is_where_its_names_say(name):
     config = read(name)
     assert f"{config['technique']}/{config['experiment']}.json" == name
+
+
+@pytest.mark.parametrize("name", NAMES, ids=str)
+def test_the_source_can_be_found_by_who_has_only_this_repository(name):
+    text = (ROOT / "configs" / name).read_text()
+    assert not re.search(r"\d{3}_[0-9a-f]{16}|\bseed 00\d", text)
+    assert "http" in read(name)["source"]
 
 
 @pytest.mark.parametrize("name", NAMES, ids=str)

@@ -1,7 +1,9 @@
-"""What may know what: no two Python modules import each other, not even through others."""
+"""What may know what: Python modules in one order, and a technique's name in its places only."""
 
 import ast
 import graphlib
+import re
+import subprocess
 
 import pytest
 from conftest import ROOT
@@ -36,3 +38,104 @@ def test_a_cycle_inside_functions_is_found():
     modules = {"a": "def f():\n    import b\n", "b": "from c import x\n", "c": "import a, os\n"}
     with pytest.raises(graphlib.CycleError):
         import_order(modules)
+
+
+TECHNIQUES = re.search(r"set\(WARPATH_TECHNIQUES ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text())
+TECHNIQUES = TECHNIQUES[1].split()
+# Lists of all techniques, with a line or a word each, and the documents.
+LISTS = ("CMakeLists.txt", "experiments/techniques.cpp", "experiments/techniques.hpp")
+LISTS += ("README.md", "CONTRIBUTING.md")
+# Files of one technique each, whose names are those of libraries.
+PEERS = ("experiments/peers/", "tests/plots/test_peers.py")
+
+
+def tracked_texts() -> dict[str, str]:
+    """Every text of the repository that is no result, by its path."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    texts = {}
+    for name in listed.stdout.splitlines():
+        if not name.startswith("results/") and (ROOT / name).is_file():
+            texts[name] = (ROOT / name).read_text(errors="replace")
+    return texts
+
+
+def names(text: str, technique: str) -> bool:
+    """Whether the text has the technique's name, be it a part of another name."""
+    return re.search(rf"(?<![a-z]){technique}(?![a-z])", text) is not None
+
+
+def is_its_own(path: str, technique: str) -> bool:
+    """Whether the file goes when the technique goes."""
+    folders = [f"{room}/{technique}/" for room in ("algorithms", "tests", "configs")]
+    files = [f"experiments/{technique}.cu", f"plots/{technique}.py"]
+    files += [f"tests/plots/test_{technique}.py", f"tests/plots/rows/{technique}.py"]
+    return path in files or path.startswith(tuple(folders))
+
+
+def stands_on(texts: dict[str, str], path: str, technique: str) -> bool:
+    """Whether the file's technique says in a line of its README that it stands on this one."""
+    if not path.startswith("algorithms/") and not path.startswith("tests/"):
+        return False
+    readme = texts.get(f"algorithms/{path.split('/')[1]}/README.md", "")
+    lines = [line for line in readme.splitlines() if line.startswith("**Stands on**")]
+    return any(names(line, technique) for line in lines)
+
+
+def strangers(texts: dict[str, str], technique: str, techniques: list[str]) -> list[str]:
+    """The files that name a technique and would be left behind, or be wrong, without it."""
+    found = []
+    for path, text in texts.items():
+        if not names(text, technique) or is_its_own(path, technique) or path in LISTS:
+            continue
+        one_technique = sum(names(text, each) for each in techniques) == 1
+        if path.startswith(PEERS) and one_technique:
+            continue
+        if not stands_on(texts, path, technique):
+            found.append(path)
+    return found
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    return tracked_texts()
+
+
+def test_there_are_techniques(texts):
+    assert len(TECHNIQUES) >= 5
+    assert len(texts) > 100
+
+
+@pytest.mark.parametrize("technique", TECHNIQUES)
+def test_a_technique_is_named_in_its_places_only(texts, technique):
+    assert strangers(texts, technique, TECHNIQUES) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "is_stranger"),
+    [
+        ("algorithms/core/scan.cuh", "// as some_sort does", True),
+        ("plots/report.py", "SOME = 'some_sort_throughput'", True),
+        ("experiments/harness/list.cpp", "some_sort_technique()", True),
+        ("algorithms/tree/README.md", "see some_sort", True),
+        ("experiments/peers/cub.cu", "some_sort and tree", True),
+        ("experiments/peers/cub.cu", "some_sort", False),
+        ("algorithms/some_sort/README.md", "some_sort", False),
+        ("CMakeLists.txt", "some_sort", False),
+        ("algorithms/core/scan.cuh", "awesome_sort, some_sorted", False),
+    ],
+)
+def test_a_stranger_is_found(path, text, is_stranger):
+    assert strangers({path: text}, "some_sort", ["some_sort", "tree"]) == [path] * is_stranger
+
+
+def test_a_technique_may_stand_on_another_that_its_readme_names():
+    texts = {"algorithms/tree/kernels.cuh": "some_sort", "algorithms/tree/README.md": ""}
+    assert strangers(texts, "some_sort", ["some_sort", "tree"]) == ["algorithms/tree/kernels.cuh"]
+    texts["algorithms/tree/README.md"] = "**Stands on** `some_sort`, as its source does."
+    assert strangers(texts, "some_sort", ["some_sort", "tree"]) == []

@@ -5,6 +5,11 @@ import subprocess
 import pytest
 from conftest import ROOT
 
+import configs
+
+EXPERIMENT = configs.NAMES[0].removesuffix(".json")
+TECHNIQUE = EXPERIMENT.split("/")[0]
+
 
 def run_all(*arguments, **options) -> subprocess.CompletedProcess:
     return subprocess.run(
@@ -32,16 +37,13 @@ def test_help_names_every_option():
         (["--resme"], "did you mean '--resume'?"),
         (["--backend", "emulate"], "unknown backend 'emulate': did you mean 'emulated'?"),
         (["--profile", "papr"], "unknown profile 'papr': did you mean 'paper'?"),
-        (
-            ["warp_compacton"],
-            "unknown experiment 'warp_compacton': did you mean 'warp_compaction'?",
-        ),
-        (["warp_compaction/thruput"], "did you mean 'warp_compaction/throughput'?"),
+        ([TECHNIQUE + "s"], f"unknown experiment '{TECHNIQUE}s': did you mean '{TECHNIQUE}'?"),
+        ([EXPERIMENT + "s"], f"did you mean '{EXPERIMENT}'?"),
         (["tests"], "did you mean 'test'?"),
         (["--profile"], "--profile needs a value"),
         (["--jobs", "0"], "--jobs is '0': expected a number of processes, at least 1"),
         (["--jobs", "many"], "--jobs is 'many'"),
-        (["test", "warp_compaction"], "'test' takes no experiment"),
+        (["test", TECHNIQUE], "'test' takes no experiment"),
         (["--backend", "emulated-asan"], "emulated-asan is for the tests"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "says",
