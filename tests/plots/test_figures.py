@@ -30,7 +30,6 @@ def read(folder, technique, spec, backend="cuda"):
 
 
 def texts(drawn) -> str:
-    drawn.canvas.draw()
     return "\n".join(text.get_text() for text in drawn.findobj(style.matplotlib.text.Text))
 
 
