@@ -42,9 +42,9 @@ def test_a_cycle_inside_functions_is_found():
 
 TECHNIQUES = re.search(r"set\(WARPATH_TECHNIQUES ([^)]*)\)", (ROOT / "CMakeLists.txt").read_text())
 TECHNIQUES = TECHNIQUES[1].split()
-# Lists of all techniques, with a line or a word each, and the documents.
+# Lists of all techniques, with a line or a word each; the documents, and the README's example.
 LISTS = ("CMakeLists.txt", "experiments/techniques.cpp", "experiments/techniques.hpp")
-LISTS += ("README.md", "CONTRIBUTING.md")
+LISTS += ("README.md", "CONTRIBUTING.md", "tests/consumer/")
 # Files of one technique each, whose names are those of libraries.
 PEERS = ("experiments/peers/", "tests/plots/test_peers.py")
 
@@ -91,7 +91,7 @@ def strangers(texts: dict[str, str], technique: str, techniques: list[str]) -> l
     """The files that name a technique and would be left behind, or be wrong, without it."""
     found = []
     for path, text in texts.items():
-        if not names(text, technique) or is_its_own(path, technique) or path in LISTS:
+        if not names(text, technique) or is_its_own(path, technique) or path.startswith(LISTS):
             continue
         one_technique = sum(names(text, each) for each in techniques) == 1
         if path.startswith(PEERS) and one_technique:
