@@ -72,7 +72,7 @@ auto problem_of(const Formula& formula, const Reduction& reduction, const Indexe
 
 /// Chooses the kernel for reduce(): variant, rows of a block, parts of the columns, extra memory.
 /// Looks at the types, M, N, the options and the current device, and at no data. It takes the host
-/// about a microsecond; a program that repeats a call can plan once.
+/// up to 2 microseconds; a program that repeats a call can plan once.
 ///
 /// Throws std::invalid_argument for options that are out of range, and for a variant that the
 /// formula, the reduction or the device does not have.
