@@ -1,5 +1,8 @@
 #include "harness/archive.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include "harness/provenance.hpp"
 #include "harness/verdict.hpp"
 
 namespace warpath::harness {
@@ -28,7 +31,7 @@ Json assemble_archive(const Config& config, const std::vector<Point>& points, co
   archive["command"] = facts.command;
   archive["complete"] = complete;
   archive["measure"] = to_json(config.measure);
-  archive["provenance"] = facts.provenance;
+  archive["provenance"] = provenance(device);
   archive["ceilings"] = ceilings;
   archive["rows"] = rows;
   archive["verdicts"] = judge(config, rows);

@@ -15,7 +15,6 @@ struct RunFacts {
   std::string profile;
   std::string command;
   bool interrupted = false;
-  Json provenance;
 };
 
 /// Gathers the valid records of `points`. "complete" only if every point has one and nothing

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "harness/archive.hpp"
@@ -141,7 +142,7 @@ class Campaign {
   }
 
   int report() {
-    const RunFacts facts{options_.profile, options_.command, interrupted(), provenance(device_)};
+    const RunFacts facts{options_.profile, options_.command, interrupted()};
     bool failed = false;
     for (const Experiment& experiment : experiments_) {
       const Json archive =

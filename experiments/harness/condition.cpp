@@ -7,23 +7,22 @@
 namespace warpath::harness {
 namespace {
 
-const std::vector<std::string> relations = {"eq", "lt", "le", "gt", "ge", "in"};
-
 Clause read_clause(const std::string& name, const Node& node, const Technique& technique) {
   const Parameter parameter = find_parameter(technique, name, node);
-  if (!node.json().is_object()) return {name, Clause::Relation::eq, {read_value(node, parameter)}};
-  if (node.json().size() != 1) node.expected("one relation, like {\"gt\": 1024}");
+  if (!node.is_object()) return {name, Relation::eq, {read_value(node, parameter)}};
+  if (node.keys().size() != 1) node.expected("one relation, like {\"gt\": 1024}");
   const std::string relation = node.keys().front();
-  const auto found = std::find(relations.begin(), relations.end(), relation);
-  if (found == relations.end()) {
-    node.fail("unknown key \"" + relation + "\"" + suggestion(relation, relations));
+  Clause clause{name, Relation::eq, {}};
+  const std::vector<std::string> known = enum_names<Relation>();
+  if (std::find(known.begin(), known.end(), relation) == known.end()) {
+    node.fail("unknown key \"" + relation + "\"" + suggestion(relation, known));
   }
-  Clause clause{name, static_cast<Clause::Relation>(found - relations.begin()), {}};
+  clause.relation = enum_value<Relation>(relation);
   // A bound may lie beyond what the parameter allows: {"gt": 0} is a fair question.
   Parameter unbounded = parameter;
   unbounded.least = -9e15;
   unbounded.most = 9e15;
-  if (clause.relation == Clause::Relation::in) {
+  if (clause.relation == Relation::in) {
     for (const Node& element : node[relation].elements()) {
       clause.operands.push_back(read_value(element, parameter));
     }
@@ -36,17 +35,17 @@ Clause read_clause(const std::string& name, const Node& node, const Technique& t
 bool holds(const Clause& clause, const Value& value) {
   const Value& operand = clause.operands.empty() ? value : clause.operands.front();
   switch (clause.relation) {
-    case Clause::Relation::eq:
+    case Relation::eq:
       return value == operand;
-    case Clause::Relation::lt:
+    case Relation::lt:
       return value < operand;
-    case Clause::Relation::le:
+    case Relation::le:
       return value <= operand;
-    case Clause::Relation::gt:
+    case Relation::gt:
       return value > operand;
-    case Clause::Relation::ge:
+    case Relation::ge:
       return value >= operand;
-    case Clause::Relation::in:
+    case Relation::in:
       break;
   }
   return std::find(clause.operands.begin(), clause.operands.end(), value) != clause.operands.end();
@@ -74,7 +73,7 @@ Parameter find_parameter(const Technique& technique, const std::string& name, co
 }
 
 Condition read_condition(const Node& node, const Technique& technique) {
-  if (!node.json().is_object()) node.expected("an object of parameters and what holds for them");
+  if (!node.is_object()) node.expected("an object of parameters and what holds for them");
   Condition condition;
   for (const std::string& name : node.keys()) {
     condition.push_back(read_clause(name, node[name], technique));

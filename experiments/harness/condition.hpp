@@ -1,6 +1,7 @@
 // What `exclude` and `where` say about a point: {"variant": "cub", "n": {"gt": 67108864}}.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,17 @@ Parameter variant_parameter(const Technique& technique);
 /// The parameter or `variant`; throws UserError that names the nearest known one.
 Parameter find_parameter(const Technique& technique, const std::string& name, const Node& where);
 
+enum class Relation { eq, lt, le, gt, ge, in };
+constexpr auto enum_table(Relation) {
+  return std::to_array<EnumName<Relation>>({{Relation::eq, "eq"},
+                                            {Relation::lt, "lt"},
+                                            {Relation::le, "le"},
+                                            {Relation::gt, "gt"},
+                                            {Relation::ge, "ge"},
+                                            {Relation::in, "in"}});
+}
+
 struct Clause {
-  enum class Relation { eq, lt, le, gt, ge, in };
   std::string name;
   Relation relation = Relation::eq;
   std::vector<Value> operands;  ///< one, or those of `in`

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <regex>
 
 #include "harness/error.hpp"
 #include "harness/json_file.hpp"
@@ -13,9 +12,11 @@ namespace warpath::harness {
 namespace {
 
 std::string slug(const Node& node) {
-  static const std::regex pattern("[a-z0-9_]+");
   std::string text = node.text();
-  if (!std::regex_match(text, pattern)) node.expected("a name of lower-case letters, digits and _");
+  if (text.empty() ||
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos) {
+    node.expected("a name of lower-case letters, digits and _");
+  }
   return text;
 }
 
@@ -34,7 +35,7 @@ const Technique& find_technique(const Node& node, const std::vector<Technique>& 
 }
 
 Parameters read_settings(const Node& node, const Technique& technique) {
-  if (!node.json().is_object()) node.expected("an object of parameters and values");
+  if (!node.is_object()) node.expected("an object of parameters and values");
   Parameters settings;
   for (const std::string& name : node.keys()) {
     settings.set(name, read_value(node[name], find_parameter(technique, name, node[name])));
@@ -43,7 +44,7 @@ Parameters read_settings(const Node& node, const Technique& technique) {
 }
 
 std::vector<Values> read_value_lists(const Node& node, const Technique& technique) {
-  if (!node.json().is_object()) node.expected("an object of parameters and their values");
+  if (!node.is_object()) node.expected("an object of parameters and their values");
   std::vector<Values> lists;
   for (const std::string& name : node.keys()) {
     lists.emplace_back(name, read_values(node[name], find_parameter(technique, name, node[name])));
@@ -87,13 +88,7 @@ Measure read_measure(const Node& node) {
   node.expect_object({}, {"cache", "min_samples", "max_samples", "max_noise", "max_seconds",
                           "min_clock", "launches"});
   Measure measure;
-  if (node.has("cache")) {
-    const std::string cache = node["cache"].text();
-    if (cache != "cold" && cache != "warm") {
-      node["cache"].fail("unknown cache \"" + cache + "\"" + suggestion(cache, {"cold", "warm"}));
-    }
-    measure.cache = cache == "cold" ? Cache::cold : Cache::warm;
-  }
+  if (node.has("cache")) measure.cache = node["cache"].named<Cache>("cache");
   if (node.has("min_samples")) measure.min_samples = node["min_samples"].integer(1, 100'000);
   measure.max_samples = std::max(measure.max_samples, measure.min_samples);
   if (node.has("max_samples")) {
@@ -114,24 +109,19 @@ Measure read_measure(const Node& node) {
 Expected read_expected(const Node& node, const Technique& technique) {
   node.expect_object({"where", "metric"},
                      {"baseline", "published", "at_least", "at_most", "source"});
-  static const std::vector<std::string> metrics = {"speedup_over", "ratio", "time_ms", "gb_per_s",
-                                                   "percent_of_peak"};
   Expected expected;
   expected.where = read_condition(node["where"], technique);
-  expected.where_json = node["where"].json();
-  expected.metric = node["metric"].text();
-  if (std::find(metrics.begin(), metrics.end(), expected.metric) == metrics.end()) {
-    node["metric"].fail("unknown metric \"" + expected.metric + "\"" +
-                        suggestion(expected.metric, metrics));
-  }
-  const bool compares = expected.metric == "speedup_over" || expected.metric == "ratio";
+  expected.where_text = node["where"].json_text();
+  expected.metric = node["metric"].named<Metric>("metric");
+  const std::string metric(enum_name(expected.metric));
+  const bool compares = expected.metric == Metric::speedup_over || expected.metric == Metric::ratio;
   if (compares != node.has("baseline")) {
-    node.fail(compares ? "the metric " + expected.metric + " needs the key \"baseline\""
-                       : "the metric " + expected.metric + " has no baseline; remove the key");
+    node.fail(compares ? "the metric " + metric + " needs the key \"baseline\""
+                       : "the metric " + metric + " has no baseline; remove the key");
   }
   if (compares) {
     expected.baseline = read_settings(node["baseline"], technique);
-    expected.baseline_json = node["baseline"].json();
+    expected.baseline_text = node["baseline"].json_text();
   }
   const auto bound = [&](const std::string& key) -> std::optional<double> {
     if (!node.has(key)) return std::nullopt;
@@ -149,22 +139,11 @@ Expected read_expected(const Node& node, const Technique& technique) {
 
 }  // namespace
 
-std::string to_text(Cache cache) {
-  return cache == Cache::cold ? "cold" : "warm";
-}
-
-Json to_json(const Measure& measure) {
-  return {{"cache", to_text(measure.cache)},    {"min_samples", measure.min_samples},
-          {"max_samples", measure.max_samples}, {"max_noise", measure.max_noise},
-          {"max_seconds", measure.max_seconds}, {"min_clock", measure.min_clock},
-          {"launches", measure.launches}};
-}
-
 Config read_config(const std::filesystem::path& file, const std::vector<Technique>& techniques) {
-  const Node root(file.string(), "$", read_json(file));
+  const Node root = read_document(file);
   root.expect_object({"schema", "technique", "experiment", "title", "sweep"},
                      {"source", "figure", "claim", "fixed", "profiles", "measure", "expected"});
-  if (root["schema"].json() != 1) root["schema"].expected("1, the only format there is");
+  if (root["schema"].json_text() != "1") root["schema"].expected("1, the only format there is");
   Config config;
   config.file = file.string();
   config.technique = &find_technique(root["technique"], techniques);
@@ -180,7 +159,7 @@ Config read_config(const std::filesystem::path& file, const std::vector<Techniqu
   }
   if (root.has("profiles")) {
     const Node profiles = root["profiles"];
-    if (!profiles.json().is_object()) profiles.expected("an object of profiles");
+    if (!profiles.is_object()) profiles.expected("an object of profiles");
     for (const std::string& name : profiles.keys()) {
       config.profiles[name] = read_value_lists(profiles[name], technique);
     }

@@ -2,6 +2,7 @@
 // README.md has the format.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -14,9 +15,19 @@
 namespace warpath::harness {
 
 enum class Cache { cold, warm };
+constexpr auto enum_table(Cache) {
+  return std::to_array<EnumName<Cache>>({{Cache::cold, "cold"}, {Cache::warm, "warm"}});
+}
 
-/// "cold" or "warm".
-std::string to_text(Cache cache);
+/// What of a row is compared with what was published.
+enum class Metric { speedup_over, ratio, time_ms, gb_per_s, percent_of_peak };
+constexpr auto enum_table(Metric) {
+  return std::to_array<EnumName<Metric>>({{Metric::speedup_over, "speedup_over"},
+                                          {Metric::ratio, "ratio"},
+                                          {Metric::time_ms, "time_ms"},
+                                          {Metric::gb_per_s, "gb_per_s"},
+                                          {Metric::percent_of_peak, "percent_of_peak"}});
+}
 
 /// When a point has been measured well enough; README.md says how the noise is estimated.
 struct Measure {
@@ -29,9 +40,6 @@ struct Measure {
   /// Executions on the GPU back to back that are one sample; more than one only with a warm cache.
   std::int64_t launches = 1;
 };
-
-/// All settings, by the names that they have in a configuration.
-Json to_json(const Measure& measure);
 
 /// A parameter and the values it takes.
 using Values = std::pair<std::string, std::vector<Value>>;
@@ -47,13 +55,13 @@ struct Sweep {
 struct Expected {
   Condition where;
   Parameters baseline;  ///< what differs from the row in the row it is compared with
-  std::string metric;   ///< speedup_over, ratio, time_ms, gb_per_s, percent_of_peak
+  Metric metric = Metric::time_ms;
   std::optional<double> published;
   std::optional<double> at_least;
   std::optional<double> at_most;
   std::string source;
-  Json where_json;
-  Json baseline_json;
+  std::string where_text;     ///< as the configuration has it, in JSON
+  std::string baseline_text;  ///< the same; empty if there is none
 };
 
 struct Config {

@@ -17,6 +17,11 @@
 namespace warpath::harness {
 
 enum class Verified { passed, failed, not_verified };
+constexpr auto enum_table(Verified) {
+  return std::to_array<EnumName<Verified>>({{Verified::passed, "passed"},
+                                            {Verified::failed, "failed"},
+                                            {Verified::not_verified, "not_verified"}});
+}
 
 /// How PointResult::skipped begins where memory is too small: who asked for that size must notice.
 inline constexpr std::string_view does_not_fit = "does not fit: needs ";

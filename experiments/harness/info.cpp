@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "harness/ceilings.hpp"
 #include "harness/json_file.hpp"

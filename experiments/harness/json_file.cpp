@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 #include <vector>
@@ -62,6 +63,10 @@ Json read_json(const std::filesystem::path& file) {
     throw UserError(file.string() + ": cannot be read; is the path right?");
   }
   return parse_json({std::istreambuf_iterator<char>(stream), {}}, file.string());
+}
+
+Node read_document(const std::filesystem::path& file) {
+  return {file.string(), "$", read_json(file)};
 }
 
 std::string file_text(const Json& json) {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "harness/value.hpp"
+#include "harness/node.hpp"
 
 namespace warpath::harness {
 
@@ -12,6 +12,8 @@ namespace warpath::harness {
 /// not JSON, and for a key that an object has twice.
 Json parse_json(const std::string& text, const std::string& file);
 Json read_json(const std::filesystem::path& file);
+/// The same, as the root "$" of its places.
+Node read_document(const std::filesystem::path& file);
 
 /// The content of a JSON file, indented. Bytes that are not UTF-8, which a command line may hold,
 /// are replaced.

@@ -38,8 +38,8 @@ void print_list(const std::vector<Technique>& techniques) {
                 technique.summary.c_str(), technique.source.c_str());
     for (const Variant& variant : technique.variants) {
       std::printf("    %-20s %-10s runs: %-9s %s\n", variant.name.c_str(),
-                  to_text(variant.role).c_str(), to_text(variant.runs).c_str(),
-                  variant.summary.c_str());
+                  std::string(enum_name(variant.role)).c_str(),
+                  std::string(enum_name(variant.runs)).c_str(), variant.summary.c_str());
     }
     std::printf("  parameters\n");
     for (const Parameter& parameter : technique.parameters) {

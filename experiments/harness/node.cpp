@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "harness/error.hpp"
-#include "harness/nearest.hpp"
 
 namespace warpath::harness {
 namespace {
@@ -33,30 +33,56 @@ std::string range_text(double least, double most) {
 
 }  // namespace
 
+Node::Node(std::string file, std::string path, Json json)
+    : Node(std::move(file), std::move(path), std::make_shared<const Json>(std::move(json))) {}
+
+Node::Node(std::string file, std::string path, const Value& value)
+    : Node(std::move(file), std::move(path), to_json(value)) {}
+
+std::string Node::json_text() const {
+  return json_->dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool Node::is_object() const {
+  return json_->is_object();
+}
+
+bool Node::is_array() const {
+  return json_->is_array();
+}
+
+bool Node::has(const std::string& key) const {
+  return json_->contains(key);
+}
+
+Node Node::part(std::string path, const Json& json) const {
+  return {file_, std::move(path), std::shared_ptr<const Json>(json_, &json)};
+}
+
 Node Node::operator[](const std::string& key) const {
-  return {file_, path_ + "." + key, json_.at(key)};
+  return part(path_ + "." + key, json_->at(key));
 }
 
 Node Node::operator[](std::size_t index) const {
-  return {file_, path_ + "[" + std::to_string(index) + "]", json_.at(index)};
+  return part(path_ + "[" + std::to_string(index) + "]", json_->at(index));
 }
 
 std::vector<std::string> Node::keys() const {
   std::vector<std::string> names;
-  for (const auto& item : json_.items()) names.push_back(item.key());
+  for (const auto& item : json_->items()) names.push_back(item.key());
   return names;
 }
 
 std::vector<Node> Node::elements() const {
-  if (!json_.is_array()) expected("a list");
+  if (!json_->is_array()) expected("a list");
   std::vector<Node> nodes;
-  for (std::size_t i = 0; i < json_.size(); ++i) nodes.push_back((*this)[i]);
+  for (std::size_t i = 0; i < json_->size(); ++i) nodes.push_back((*this)[i]);
   return nodes;
 }
 
 void Node::expect_object(const std::vector<std::string>& required,
                          const std::vector<std::string>& optional) const {
-  if (!json_.is_object()) expected("an object");
+  if (!json_->is_object()) expected("an object");
   std::vector<std::string> known = required;
   known.insert(known.end(), optional.begin(), optional.end());
   for (const std::string& key : keys()) {
@@ -70,27 +96,27 @@ void Node::expect_object(const std::vector<std::string>& required,
 }
 
 std::string Node::text() const {
-  if (!json_.is_string()) expected("a text");
-  return json_.get<std::string>();
+  if (!json_->is_string()) expected("a text");
+  return json_->get<std::string>();
 }
 
 std::int64_t Node::integer(std::int64_t least, std::int64_t most) const {
   std::int64_t value = 0;
-  if (!whole_number(json_, value) || value < least || value > most) {
+  if (!whole_number(*json_, value) || value < least || value > most) {
     expected("an integer" + range_text(static_cast<double>(least), static_cast<double>(most)));
   }
   return value;
 }
 
 double Node::real(double least, double most) const {
-  if (!json_.is_number() || json_.get<double>() < least || json_.get<double>() > most) {
+  if (!json_->is_number() || json_->get<double>() < least || json_->get<double>() > most) {
     expected("a number" + range_text(least, most));
   }
-  return json_.get<double>();
+  return json_->get<double>();
 }
 
 void Node::expected(const std::string& what) const {
-  std::string got = json_.dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string got = json_text();
   if (got.size() > 80) got = got.substr(0, 77) + "...";
   fail("got " + got + ", expected " + what);
 }

@@ -1,5 +1,7 @@
 #include "harness/row.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "harness/device.hpp"
 
 namespace warpath::harness {
@@ -32,53 +34,15 @@ void add_rates(Json& row, const Point& point, const PointResult& result, const C
 
 }  // namespace
 
-std::string to_text(Role role) {
-  switch (role) {
-    case Role::technique:
-      return "technique";
-    case Role::peer:
-      return "peer";
-    case Role::naive:
-      return "naive";
-    case Role::oracle:
-      break;
-  }
-  return "oracle";
-}
-
-std::string to_text(Runs runs) {
-  switch (runs) {
-    case Runs::anywhere:
-      return "anywhere";
-    case Runs::gpu:
-      return "gpu";
-    case Runs::host:
-      break;
-  }
-  return "host";
-}
-
-std::string to_text(Verified verified) {
-  switch (verified) {
-    case Verified::passed:
-      return "passed";
-    case Verified::failed:
-      return "failed";
-    case Verified::not_verified:
-      break;
-  }
-  return "not_verified";
-}
-
 Json make_row(const Point& point, const PointResult& result, const Measure& measure,
               const Ceilings& ceilings) {
   const bool host = point.variant->runs == Runs::host;
   Json row;
   row["variant"] = point.variant->name;
-  row["role"] = to_text(point.variant->role);
-  row["runs"] = to_text(point.variant->runs);
+  row["role"] = enum_name(point.variant->role);
+  row["runs"] = enum_name(point.variant->runs);
   row["params"] = to_json(point.settings());
-  row["verified"] = to_text(result.verified);
+  row["verified"] = enum_name(result.verified);
   row["time_ms"] = nullptr;
   if (result.time) {
     const TimeSummary& time = *result.time;
@@ -87,12 +51,12 @@ Json make_row(const Point& point, const PointResult& result, const Measure& meas
   }
   row["clock"] = host ? "host" : "gpu";
   // Nobody empties the CPU's cache, and a host variant is timed one execution a sample.
-  row["cache"] = host ? Json(nullptr) : Json(to_text(measure.cache));
+  row["cache"] = host ? Json(nullptr) : Json(enum_name(measure.cache));
   row["launches"] = host ? Json(nullptr) : Json(measure.launches);
   add_rates(row, point, result, ceilings);
   row["counters"] = result.counters;
   row["choices"] = result.choices;
-  row["stop"] = result.stop ? Json(to_text(*result.stop)) : Json(nullptr);
+  row["stop"] = result.stop ? Json(enum_name(*result.stop)) : Json(nullptr);
   row["discarded_samples"] = result.discarded_samples;
   row["clocks_mhz"] = {{"before", or_null(result.clock_before_mhz)},
                        {"after", or_null(result.clock_after_mhz)}};

@@ -7,10 +7,6 @@
 
 namespace warpath::harness {
 
-std::string to_text(Role role);
-std::string to_text(Runs runs);
-std::string to_text(Verified verified);
-
 /// README.md lists the fields. Percentages refer to `ceilings`; a host variant on a GPU machine has
 /// none.
 Json make_row(const Point& point, const PointResult& result, const Measure& measure,

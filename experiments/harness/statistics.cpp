@@ -40,18 +40,6 @@ TimeSummary summarize(std::vector<double> samples_ms) {
   return summary;
 }
 
-std::string to_text(Stop stop) {
-  switch (stop) {
-    case Stop::noise:
-      return "noise";
-    case Stop::time:
-      return "time";
-    case Stop::samples:
-      break;
-  }
-  return "samples";
-}
-
 std::optional<Stop> stop_reason(const Measure& measure, const std::vector<double>& samples_ms,
                                 double seconds) {
   const auto count = static_cast<std::int64_t>(samples_ms.size());

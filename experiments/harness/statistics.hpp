@@ -24,7 +24,10 @@ struct TimeSummary {
 TimeSummary summarize(std::vector<double> samples_ms);
 
 enum class Stop { noise, time, samples };
-std::string to_text(Stop stop);
+constexpr auto enum_table(Stop) {
+  return std::to_array<EnumName<Stop>>(
+      {{Stop::noise, "noise"}, {Stop::time, "time"}, {Stop::samples, "samples"}});
+}
 
 /// Why to stop measuring a point, if it is time to. `seconds` is the wall time that its samples
 /// took so far, discarded ones included.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "harness/error.hpp"
@@ -52,6 +53,13 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
 
 FolderLock::~FolderLock() {
   close(descriptor_);
+}
+
+Json to_json(const Measure& measure) {
+  return {{"cache", enum_name(measure.cache)},  {"min_samples", measure.min_samples},
+          {"max_samples", measure.max_samples}, {"max_noise", measure.max_noise},
+          {"max_seconds", measure.max_seconds}, {"min_clock", measure.min_clock},
+          {"launches", measure.launches}};
 }
 
 Json record_key(const Point& point, const Measure& measure, const Device& device) {

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -15,6 +16,8 @@
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "core/enum_names.hpp"
 
 namespace warpath::harness {
 
@@ -40,16 +43,53 @@ class Parameters {
 /// One parameter that a configuration may set or sweep.
 struct Parameter {
   std::string name;
-  Value default_value;               ///< its type is the parameter's type
-  std::vector<std::string> choices;  ///< texts: what is allowed; empty: anything
-  double least = 0;                  ///< numbers: the closed range that is allowed
+  Value default_value;                    ///< its type is the parameter's type
+  std::vector<std::string> choices = {};  ///< texts: what is allowed; empty: anything
+  double least = 0;                       ///< numbers: the closed range that is allowed
   double most = 9e15;
   bool shapes_problem =
       true;  ///< false: it only configures a variant, so that one Problem serves all of its values
-  std::string help;  ///< with the unit
+  std::string help = {};  ///< with the unit
 };
 
+/// A whole number from `least` to `most`.
+Parameter integer_parameter(std::string name, std::int64_t default_value, std::int64_t least,
+                            std::int64_t most, std::string help);
+/// How many there are of something: 1 to 2^31 - 1.
+Parameter count_parameter(std::string name, std::int64_t default_value, std::string help);
+/// A number from `least` to `most`.
+Parameter real_parameter(std::string name, double default_value, double least, double most,
+                         std::string help);
+/// One of these texts; the first is the default.
+Parameter choice_parameter(std::string name, std::vector<std::string> choices, std::string help);
+/// "on" or "off".
+Parameter switch_parameter(std::string name, bool default_value, std::string help);
+/// The parameter `seed`, 42 unless told otherwise. `help` says of what.
+Parameter seed_parameter(std::string help);
+/// The same parameter, of some variants only: one Problem serves all of its values.
+Parameter of_variants(Parameter parameter);
+
+/// One of the names in the table of `Enum`; read it with named<Enum>().
+template <class Enum>
+Parameter choice_parameter(std::string name, Enum default_value, std::string help) {
+  Parameter parameter = choice_parameter(std::move(name), enum_names<Enum>(), std::move(help));
+  parameter.default_value = std::string(enum_name(default_value));
+  return parameter;
+}
+
+/// The value that a point's text names in the table of `Enum`.
+template <class Enum>
+Enum named(const Parameters& point, std::string_view parameter) {
+  return enum_value<Enum>(point.text(parameter), std::string(parameter));
+}
+
 enum class Role { technique, peer, naive, oracle };
+constexpr auto enum_table(Role) {
+  return std::to_array<EnumName<Role>>({{Role::technique, "technique"},
+                                        {Role::peer, "peer"},
+                                        {Role::naive, "naive"},
+                                        {Role::oracle, "oracle"}});
+}
 
 /// Where a variant can run, and so which clock times it.
 enum class Runs {
@@ -57,6 +97,10 @@ enum class Runs {
   gpu,       ///< a device library (CUB, Thrust): the cuda backend only
   host       ///< plain C++ on the CPU: timed by the wall clock on both backends
 };
+constexpr auto enum_table(Runs) {
+  return std::to_array<EnumName<Runs>>(
+      {{Runs::anywhere, "anywhere"}, {Runs::gpu, "gpu"}, {Runs::host, "host"}});
+}
 
 struct Variant {
   std::string name;
@@ -64,6 +108,35 @@ struct Variant {
   Runs runs = Runs::anywhere;
   std::string summary;
 };
+
+/// A value of a technique's enum of variants, as a variant of its experiments.
+template <class Enum>
+struct Described {
+  Enum value;
+  Role role = Role::technique;
+  std::string summary;
+};
+
+/// The variants that a technique implements, named by the table of its enum, then the `others`
+/// (peers, oracles). Throws std::logic_error unless each value of the enum is described once.
+template <class Enum>
+std::vector<Variant> variants_of(const std::vector<Described<Enum>>& described,
+                                 const std::vector<Variant>& others) {
+  std::vector<Variant> variants;
+  for (const EnumName<Enum>& entry : enum_table(Enum{})) {
+    const std::size_t before = variants.size();
+    for (const Described<Enum>& each : described) {
+      if (each.value != entry.value) continue;
+      variants.push_back({std::string(entry.name), each.role, Runs::anywhere, each.summary});
+    }
+    if (variants.size() != before + 1) {
+      throw std::logic_error("the variant " + std::string(entry.name) + " is described " +
+                             std::to_string(variants.size() - before) + " times, not once");
+    }
+  }
+  variants.insert(variants.end(), others.begin(), others.end());
+  return variants;
+}
 
 /// What one execution does at least, whatever the variant.
 struct Cost {
@@ -114,7 +187,13 @@ struct Technique {
   std::function<std::int64_t(const Parameters&)> device_bytes;
   std::function<std::unique_ptr<Problem>(const Parameters&)> make_problem;
   /// The source's own demonstration, as text in its layout; empty if it has none.
-  std::function<std::string()> demonstration;
+  std::function<std::string()> demonstration = {};
 };
+
+/// For Technique::make_problem: constructs `Made` from the parameters.
+template <class Made>
+std::unique_ptr<Problem> make_problem(const Parameters& problem) {
+  return std::make_unique<Made>(problem);
+}
 
 }  // namespace warpath::harness

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 
 namespace warpath::harness {
@@ -40,6 +41,49 @@ const std::string& Parameters::text(std::string_view name) const {
   const Value& value = find(*this, name);
   if (const auto* text = std::get_if<std::string>(&value)) return *text;
   wrong_type(name, value, "a text");
+}
+
+Parameter integer_parameter(std::string name, std::int64_t default_value, std::int64_t least,
+                            std::int64_t most, std::string help) {
+  Parameter parameter{std::move(name), default_value};
+  parameter.least = static_cast<double>(least);
+  parameter.most = static_cast<double>(most);
+  parameter.help = std::move(help);
+  return parameter;
+}
+
+Parameter count_parameter(std::string name, std::int64_t default_value, std::string help) {
+  return integer_parameter(std::move(name), default_value, 1, 2147483647, std::move(help));
+}
+
+Parameter real_parameter(std::string name, double default_value, double least, double most,
+                         std::string help) {
+  Parameter parameter{std::move(name), default_value};
+  parameter.least = least;
+  parameter.most = most;
+  parameter.help = std::move(help);
+  return parameter;
+}
+
+Parameter choice_parameter(std::string name, std::vector<std::string> choices, std::string help) {
+  Parameter parameter{std::move(name), choices.at(0), std::move(choices)};
+  parameter.help = std::move(help);
+  return parameter;
+}
+
+Parameter switch_parameter(std::string name, bool default_value, std::string help) {
+  Parameter parameter = choice_parameter(std::move(name), {"on", "off"}, std::move(help));
+  parameter.default_value = std::string(default_value ? "on" : "off");
+  return parameter;
+}
+
+Parameter seed_parameter(std::string help) {
+  return integer_parameter("seed", 42, 0, 9'000'000'000'000'000, std::move(help));
+}
+
+Parameter of_variants(Parameter parameter) {
+  parameter.shapes_problem = false;
+  return parameter;
 }
 
 std::string to_text(const Value& value) {

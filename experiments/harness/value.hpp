@@ -1,13 +1,14 @@
 // Parameter values as text (names, tables) and as JSON (records).
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "harness/technique.hpp"
 
 namespace warpath::harness {
 
+/// Complete only where <nlohmann/json.hpp> is included: sources that read or write JSON do that.
 /// Objects keep the order in which they were written: sweeps expand in the order of the file.
 using Json = nlohmann::ordered_json;
 

@@ -12,7 +12,7 @@ namespace warpath::harness {
 namespace {
 
 /// A whole number stays one, so that it may be the value of an integer parameter.
-Json number(double value) {
+Value number(double value) {
   if (std::trunc(value) == value && std::abs(value) < 9e15) return static_cast<std::int64_t>(value);
   return value;
 }
@@ -62,7 +62,7 @@ std::vector<Value> geometric(double first, double last, double factor, const Nod
 
 std::vector<Value> read_progression(const Node& node, const Parameter& parameter) {
   node.expect_object({}, {"pow2", "range"});
-  if (node.json().size() != 1) node.expected("one of pow2 and range");
+  if (node.keys().size() != 1) node.expected("one of pow2 and range");
   const std::string kind = node.keys().front();
   const Node list = node[kind];
   const std::vector<Node> bounds = list.elements();
@@ -109,7 +109,7 @@ constexpr const char* a_range = "a range like 2^20:2^28:*4 or 0:1:+0.1";
 
 /// One item between the commas of --set.
 std::vector<Value> read_item(const std::string& item, const Parameter& parameter) {
-  const Node node("--set", parameter.name, item);
+  const Node node("--set", parameter.name, Value(item));
   if (std::holds_alternative<std::string>(parameter.default_value)) {
     return {read_value(node, parameter)};
   }
@@ -137,8 +137,8 @@ std::vector<Value> read_item(const std::string& item, const Parameter& parameter
 }  // namespace
 
 std::vector<Value> read_values(const Node& node, const Parameter& parameter) {
-  if (node.json().is_object()) return read_progression(node, parameter);
-  if (!node.json().is_array()) return {read_value(node, parameter)};
+  if (node.is_object()) return read_progression(node, parameter);
+  if (!node.is_array()) return {read_value(node, parameter)};
   std::vector<Value> values;
   for (const Node& element : node.elements()) values.push_back(read_value(element, parameter));
   return values;
@@ -150,7 +150,7 @@ Values read_override(const std::string& text, const Technique& technique) {
     throw UserError("--set " + text + ": expected name=value,value or name=first:last:*factor");
   }
   const std::string name = text.substr(0, equals);
-  const Parameter parameter = find_parameter(technique, name, Node("--set", name, nullptr));
+  const Parameter parameter = find_parameter(technique, name, Node("--set", name, Value(text)));
   Values values{name, {}};
   for (const std::string& item : split(text.substr(equals + 1), ',')) {
     const auto more = read_item(item, parameter);

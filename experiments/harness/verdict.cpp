@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <nlohmann/json.hpp>
 
 #include "harness/value.hpp"
 
@@ -56,9 +56,9 @@ class Judge {
 
   Json verdict(const Expected& expected) const {
     Json verdict;
-    verdict["where"] = expected.where_json;
-    verdict["metric"] = expected.metric;
-    if (!expected.baseline_json.is_null()) verdict["baseline"] = expected.baseline_json;
+    verdict["where"] = Json::parse(expected.where_text);
+    verdict["metric"] = enum_name(expected.metric);
+    if (!expected.baseline_text.empty()) verdict["baseline"] = Json::parse(expected.baseline_text);
     verdict["published"] = expected.published ? Json(*expected.published) : Json(nullptr);
     if (expected.at_least) verdict["at_least"] = *expected.at_least;
     if (expected.at_most) verdict["at_most"] = *expected.at_most;
@@ -77,9 +77,9 @@ class Judge {
     if (row.at("verified") == "failed") return {{}, why_no_time(row), true};
     if (row.at("time_ms").is_null()) return {{}, why_no_time(row)};
     const double median = row.at("time_ms").at("median").get<double>();
-    if (expected.metric == "time_ms") return {median, ""};
-    if (expected.metric == "gb_per_s" || expected.metric == "percent_of_peak") {
-      const Json& value = row.at(expected.metric);
+    if (expected.metric == Metric::time_ms) return {median, ""};
+    if (expected.metric == Metric::gb_per_s || expected.metric == Metric::percent_of_peak) {
+      const Json& value = row.at(std::string(enum_name(expected.metric)));
       if (value.is_null()) return {{}, "no ceiling is known for this row"};
       return {value.get<double>(), ""};
     }
@@ -90,7 +90,7 @@ class Judge {
       if (other.row->at("time_ms").is_null())
         return {{}, "the baseline: " + why_no_time(*other.row)};
       const double baseline = other.row->at("time_ms").at("median").get<double>();
-      return {expected.metric == "ratio" ? median / baseline : baseline / median, ""};
+      return {expected.metric == Metric::ratio ? median / baseline : baseline / median, ""};
     }
     return {{}, "no row is the baseline " + describe(wanted, technique_)};
   }

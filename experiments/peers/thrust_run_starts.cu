@@ -4,11 +4,11 @@
 
 #include "peers/thrust_run_starts.hpp"
 
-namespace warpath::experiments::thrust_run_starts {
+namespace warpath::experiments {
 
-harness::Execution lower_bound(const std::int32_t* keys, std::int64_t key_count,
-                               const std::int32_t* positions, std::int64_t count,
-                               std::int32_t* starts) {
+harness::Execution thrust_run_starts(const std::int32_t* keys, std::int64_t key_count,
+                                     const std::int32_t* positions, std::int64_t count,
+                                     std::int32_t* starts) {
   return [=](cudaStream_t stream) {
     const auto wanted = thrust::make_permutation_iterator(keys, positions);
     thrust::lower_bound(thrust::cuda::par_nosync.on(stream), keys, keys + key_count, wanted,
@@ -16,4 +16,4 @@ harness::Execution lower_bound(const std::int32_t* keys, std::int64_t key_count,
   };
 }
 
-}  // namespace warpath::experiments::thrust_run_starts
+}  // namespace warpath::experiments
