@@ -256,7 +256,7 @@ harness::Technique balanced_path_sets_technique() {
   harness::Technique technique;
   technique.name = "balanced_path_sets";
   technique.summary = "set operations on sorted multisets, cut along the balanced path";
-  technique.source = "003_b91f1e2274df23be.txt: Multisets";
+  technique.source = "S. Baxter, Modern GPU 1.1, NVIDIA Research 2013: Multisets";
   technique.parameters = {
       {"n", std::int64_t{1} << 20, {}, 2, 2147483647.0, true, "keys of both inputs together"},
       {"a_percent", std::int64_t{50}, {}, 0, 100, true, "of them in A"},

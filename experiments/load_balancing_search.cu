@@ -162,7 +162,7 @@ harness::Technique load_balancing_search_technique() {
   harness::Technique technique;
   technique.name = "load_balancing_search";
   technique.summary = "which object generated a work item, by merge path over the scan of counts";
-  technique.source = "002_b540ca374e5b60cb.txt: Load-Balancing Search";
+  technique.source = "S. Baxter, Modern GPU 1.1, NVIDIA Research 2013: Load-Balancing Search";
   technique.parameters = {
       {"n", std::int64_t{1} << 20, {}, 1, 2147483647.0, true, "work items"},
       {"objects", std::int64_t{0}, {}, 0, 2147483647.0, true, "objects; 0: n / average of them"},

@@ -443,7 +443,8 @@ harness::Technique warp_compaction_technique() {
   technique.summary =
       "stream compaction by warp ballots, and removal of duplicates from sorted references";
   technique.source =
-      "000_1e26d652300432f5.txt: Remove Duplicates; Differences from the Compaction Algorithm "
+      "J. Robinson, KdTreeGPU, GitHub: Remove Duplicates; Differences from the Compaction "
+      "Algorithm "
       "Paper";
   technique.parameters = {
       {"operation",

@@ -139,3 +139,14 @@ def test_a_technique_may_stand_on_another_that_its_readme_names():
     assert strangers(texts, "some_sort", ["some_sort", "tree"]) == ["algorithms/tree/kernels.cuh"]
     texts["algorithms/tree/README.md"] = "**Stands on** `some_sort`, as its source does."
     assert strangers(texts, "some_sort", ["some_sort", "tree"]) == []
+
+
+@pytest.mark.parametrize(
+    "room", ["experiments/", "plots/", "configs/", "tests/plots/", "README.md"]
+)
+def test_sources_are_cited_as_a_paper_cites_them(texts, room):
+    """By author, title, venue, year and link: names of files that are not here help nobody."""
+    cited = re.compile(r"\b\d{3}_[0-9a-f]{16}\b|\bseed 00\d")
+    assert [
+        path for path, text in texts.items() if path.startswith(room) and cited.search(text)
+    ] == []
