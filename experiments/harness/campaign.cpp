@@ -121,7 +121,7 @@ class Campaign {
       progress_->message("the device refuses this process further work: going on in a new one");
       continue_in_a_new_process(options_.arguments);
     }
-    measure(group);  // without a device: the rest of the points fail, and their records say why
+    measure(group);  // without a device: the other points fail, with the reason in their records
   }
 
   void keep(const Point& point, const Group& group, const PointResult& result) {
@@ -164,7 +164,7 @@ class Campaign {
     return failed ? exit_failed_points : exit_good;
   }
 
-  /// An archive holds the points of its last run: whoever runs fewer is told.
+  /// An archive holds the points of its last run; says so if there were more before.
   void say_what_is_replaced(const Experiment& experiment, const Json& archive) const {
     const auto file =
         store_.archive_file(experiment.config.technique->name, experiment.config.experiment);

@@ -18,7 +18,7 @@ Clause read_clause(const std::string& name, const Node& node, const Technique& t
     node.fail("unknown key \"" + relation + "\"" + suggestion(relation, known));
   }
   clause.relation = enum_value<Relation>(relation);
-  // A bound may lie beyond what the parameter allows: {"gt": 0} is a fair question.
+  // A bound may lie beyond what the parameter allows: {"gt": 0} is allowed.
   Parameter unbounded = parameter;
   unbounded.least = -9e15;
   unbounded.most = 9e15;

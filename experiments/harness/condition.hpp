@@ -1,4 +1,5 @@
-// What `exclude` and `where` say about a point: {"variant": "cub", "n": {"gt": 67108864}}.
+// Conditions on a point, as `exclude` and `where` have them: {"variant": "cub", "n": {"gt":
+// 67108864}}.
 #pragma once
 
 #include <array>

@@ -79,8 +79,8 @@ struct Config {
   std::vector<Expected> expected;
 };
 
-/// No parameter takes more values than this, not even with --force: a slip of the pen must not fill
-/// the memory.
+/// No parameter takes more values than this, not even with --force, so that a typing error does not
+/// fill the memory.
 inline constexpr std::int64_t max_values = 1'000'000;
 
 /// `techniques` must outlive the result. Throws UserError with file and place.

@@ -12,7 +12,7 @@
 namespace warpath::harness {
 namespace {
 
-/// A host variant is a yardstick, often slow: this many samples are enough.
+/// Samples after which a host variant may stop: it is a baseline, and often slow.
 constexpr std::int64_t host_min_samples = 5;
 
 class Stopwatch {

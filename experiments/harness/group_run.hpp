@@ -23,7 +23,7 @@ constexpr auto enum_table(Verified) {
                                             {Verified::not_verified, "not_verified"}});
 }
 
-/// How PointResult::skipped begins where memory is too small: who asked for that size must notice.
+/// How PointResult::skipped begins if memory is too small; the caller reports such points.
 inline constexpr std::string_view does_not_fit = "does not fit: needs ";
 
 /// What a point's record says.

@@ -1,4 +1,4 @@
-// JSON files: read with errors that say where, written so that a reader never sees half of one.
+// JSON files: errors name file, line and column; files are written atomically.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ Node read_document(const std::filesystem::path& file);
 /// are replaced.
 std::string file_text(const Json& json);
 
-/// Writes beside the target and renames: whoever opens `file` finds the old content or the new one.
+/// Writes a temporary file and renames it: a reader of `file` finds the old content or the new one.
 /// Throws std::system_error.
 void write_atomically(const std::filesystem::path& file, const std::string& content);
 

@@ -1,4 +1,4 @@
-// What the samples of a point say, and whether they are enough.
+// Median, quantiles and noise of a point's samples, and when to stop sampling.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// From a configuration to the list of points it stands for.
+// Expands a configuration to its list of points.
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ std::string to_text(const Value& value);
 Json to_json(const Value& value);
 Json to_json(const Parameters& parameters);
 
-/// Bytes for people: "1.50 GiB (1610612736 bytes)".
+/// Bytes with a binary unit: "1.50 GiB (1610612736 bytes)".
 std::string bytes_text(std::int64_t bytes);
 
 }  // namespace warpath::harness

@@ -4,7 +4,7 @@
 
 Measures the variants keops_1d and keops_2d at the problems of map_reduce's archives, and writes
 their rows into these archives; see peer_rows.py. A call of KeOps waits for the GPU before it
-returns, so what the host does after that is in its time, as it is for whoever calls it; so are the
+returns, so what the host does after that is in its time, as it is for every caller; so are the
 few operations of torch that KeOps does after its kernel (the logarithm of LogSumExp, the integers
 of Arg reductions).
 """

@@ -2,8 +2,8 @@
 
 `warpath` measures what is linked into it. Peers that live in Python packages are measured here: for
 each distinct problem of an archive's rows, by the archive's own rules, and written into that
-archive as rows of the same schema. Where a package or a GPU is missing, the rows are there and say
-so.
+archive as rows of the same schema. If a package or a GPU is missing, the rows
+name the reason.
 
 Modules, each importing only those before it: peer_points, then peer_rows and peer_gpu (the only one
 that imports torch), then peer_program, then the programs (keops, triton_gaussian).
@@ -135,7 +135,7 @@ def peer_row(
     }
     if outcome.is_good and outcome.samples_ms:
         row |= speed(summarize(outcome.samples_ms), problem, row["bytes_min"])
-    # As in the harness's rows, these two keys stand only where they say something.
+    # As in the harness's rows, these two keys are left out if they are empty.
     row |= {"skipped": outcome.skipped} if outcome.skipped else {}
     row |= {"error": outcome.error} if outcome.error else {}
     return row

@@ -1,5 +1,7 @@
 """What documents show as code is code that is compiled and tested."""
 
+import re
+
 import pytest
 from conftest import ROOT
 
@@ -21,3 +23,13 @@ def test_the_example_of_the_readme_is_the_one_that_is_tested(path):
     readme = (ROOT / "algorithms" / path.parent.name / "README.md").read_text()
     assert between(readme, "```cpp\n", "```") == tested
     assert len([line for line in tested.splitlines() if line.strip()]) < 30
+
+
+def test_the_model_of_the_checklist_has_every_place():
+    checklist = between((ROOT / "CONTRIBUTING.md").read_text(), "## Add a technique", "\n## ")
+    model = re.search(r"`(\w+)` is the model", checklist)[1]
+    rows = re.findall(r"^\| (`.*?) \|", checklist, re.MULTILINE)
+    places = [place for row in rows for place in row.split()]
+    places = [place.strip("`,").replace("my_technique", model) for place in places]
+    assert len(places) > 12
+    assert [place for place in places if not list(ROOT.glob(place.rstrip("/")))] == []
