@@ -12,6 +12,7 @@
 #include "balanced_path_sets/variant.hpp"
 #include "core/buffer.cuh"
 #include "core/launch.cuh"
+#include "core/scan.cuh"
 
 namespace warpath::balanced_path_sets {
 
@@ -64,11 +65,11 @@ void run_two_pass(const Call<Key, Value, Less>& call, bool is_compact) {
   };
   if (!is_compact) {
     stage.template operator()<Stage::count>(call.out);
-    scan_counts(counts, tiles, call.count, call.workspace, call.stream);
+    exclusive_sum({counts, tiles}, call.count, call.workspace, call.stream);
     stage.template operator()<Stage::stream>(call.out);
   } else {
     stage.template operator()<Stage::compact>({keys, values});
-    scan_counts(counts, tiles, call.count, call.workspace, call.stream);
+    exclusive_sum({counts, tiles}, call.count, call.workspace, call.stream);
     launch({blocks, Shape::threads, 0, call.stream}, close_gaps_kernel<Shape, Key, Value>,
            Output<Key, Value>{keys, values}, counts, tiles, call.count, call.out);
   }

@@ -20,6 +20,8 @@
 
 #include "balanced_path_sets/block_set_operation.cuh"
 #include "balanced_path_sets/tuning.hpp"
+#include "core/block_look_back.cuh"
+#include "core/bulk_load.cuh"
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "core/look_back.cuh"
@@ -103,7 +105,7 @@ template <class Shape, class Key, class Value>
 struct SinglePassStorage {
   static constexpr int stages = 3;
   /// Bulk copies are of whole lines: the inputs' parts keep their alignment.
-  static constexpr int line_keys = hopper::bulk_bytes / static_cast<int>(sizeof(Key));
+  static constexpr int line_keys = hopper::line_elements<Key>;
   /// A tile has tile_items + 1 keys at most, and an extension of each input; each part begins and
   /// ends anywhere in a line.
   static constexpr int most_keys = Shape::tile_items + 3 + 4 * (line_keys - 1);
@@ -235,17 +237,13 @@ class SinglePass {
     SetTile tile;
     if (is_more_) {
       tile = partitioned_tile(ticket.tile, Shape::tile_items, a_.count, b_.count, ends_);
-      tile.a_begin = stage_begin(k) + place_in_line(a_.keys + tile.a0);
+      tile.a_begin = stage_begin(k) + hopper::place_in_line(a_.keys + tile.a0);
       const int a_end = tile.a_begin + tile.a_loaded();
       tile.b_begin = (a_end + Storage::line_keys - 1) / Storage::line_keys * Storage::line_keys +
-                     place_in_line(b_.keys + tile.b0);
+                     hopper::place_in_line(b_.keys + tile.b0);
     }
     if (lane_index() == 0) drawn(k) = {ticket, tile};
     __syncwarp();
-  }
-  __device__ static int place_in_line(const Key* keys) {
-    return static_cast<int>(reinterpret_cast<std::uintptr_t>(keys) / sizeof(Key) %
-                            Storage::line_keys);
   }
 
   /// The helper starts the loads of the k-th tile's keys, if there is such a tile.
@@ -254,31 +252,14 @@ class SinglePass {
     unsigned bytes = 0;
     if (drawn(k).ticket.tile >= 0) {
       const SetTile tile = drawn(k).tile;
-      bytes = load(shared_.keys + tile.a_begin, a_, tile.a0, tile.a_loaded(), loaded) +
-              load(shared_.keys + tile.b_begin, b_, tile.b0, tile.b_loaded(), loaded);
+      bytes = hopper::warp_bulk_load(shared_.keys + tile.a_begin, a_.keys + tile.a0,
+                                     tile.a_loaded(), tile.a0, a_.count - tile.a0, loaded) +
+              hopper::warp_bulk_load(shared_.keys + tile.b_begin, b_.keys + tile.b0,
+                                     tile.b_loaded(), tile.b0, b_.count - tile.b0, loaded);
     }
     __syncwarp();  // what lanes have copied is there
     if (lane_index() == 0) hopper::arrive_expect(loaded, bytes);
   }
-  /// Loads `count` keys, and what lies beside them in their lines. A line that is not wholly inside
-  /// the input is copied by lanes. Returns how many bytes will arrive.
-  __device__ static unsigned load(Key* to, const Input<Key, Value>& input, std::int64_t first,
-                                  int count, hopper::TransactionBarrier& loaded) {
-    if (count == 0) return 0;
-    constexpr int line_keys = Storage::line_keys;
-    const Key* from = input.keys + first;
-    int begin = -place_in_line(from);
-    int end = begin + (count - begin + line_keys - 1) / line_keys * line_keys;
-    if (first + begin < 0) begin += line_keys;
-    if (first + end > input.count) end = max(end - line_keys, begin);
-    const int lane = lane_index();
-    if (lane < min(begin, count)) to[lane] = from[lane];
-    if (end + lane < count) to[end + lane] = from[end + lane];
-    const auto bytes = static_cast<unsigned>((end - begin) * static_cast<int>(sizeof(Key)));
-    if (lane == 0 && bytes > 0) hopper::bulk_load(to + begin, from + begin, bytes, loaded);
-    return bytes;
-  }
-
   /// What a thread finds in a tile to which both inputs give something.
   __device__ __forceinline__ Slots<Key, Shape::items> mixed_slots(const SetTile& tile) const {
     const Key* keys = shared_.keys;
@@ -308,12 +289,9 @@ class SinglePass {
   /// The helper finds the place of the k-th tile's outputs.
   __device__ void find_place(int k, int outputs, std::int64_t* count) {
     const TileTicket ticket = drawn(k).ticket;
-    const auto place =
-        static_cast<std::int64_t>(look_back_.sum_before(ticket, static_cast<unsigned>(outputs)));
-    if (lane_index() == 0) {
-      shared_.place = place;
-      if (ticket.tile == look_back_.tiles() - 1) *count = place + outputs;
-    }
+    const std::int64_t place =
+        warp_place(look_back_, ticket, static_cast<unsigned>(outputs), count);
+    if (lane_index() == 0) shared_.place = place;
   }
 
   /// Some of a thread's outputs of a tile, of which each thread has every so many.

@@ -54,48 +54,6 @@ __global__ void __launch_bounds__(Shape::threads)
   if (stage != Stage::stream && threadIdx.x == 0) counts[number] = total;
 }
 
-inline constexpr int scan_threads = 256;
-
-struct ScanStorage {
-  BlockSums<std::int64_t> sums;
-  TileTicket ticket;
-  std::int64_t place;
-};
-
-/// Replaces counts by the sum of those before each. Any grid; look_back is for ceil(tiles /
-/// scan_threads) tiles. *total becomes the sum of all.
-static __global__ void __launch_bounds__(scan_threads)
-    scan_counts_kernel(std::int64_t* counts, std::int64_t tiles, LookBack look_back,
-                       std::int64_t* total) {
-  auto& shared = dynamic_shared<ScanStorage>();
-  for (;;) {
-    if (warp_index() == 0) {
-      const TileTicket drawn = look_back.draw();
-      if (lane_index() == 0) shared.ticket = drawn;
-    }
-    __syncthreads();  // the ticket is there
-    const TileTicket ticket = shared.ticket;
-    if (ticket.tile < 0) return;
-    const std::int64_t mine = ticket.tile * scan_threads + threadIdx.x;
-    std::int64_t sum = 0;
-    const std::int64_t before =
-        block_exclusive_sum(mine < tiles ? counts[mine] : 0, shared.sums, sum);
-    if (warp_index() == 0) {
-      if (lane_index() == 0) look_back.publish(ticket, static_cast<unsigned>(sum));
-      look_back.clear(ticket);
-      const auto place =
-          static_cast<std::int64_t>(look_back.sum_before(ticket, static_cast<unsigned>(sum)));
-      if (lane_index() == 0) {
-        shared.place = place;
-        if (ticket.tile == look_back.tiles() - 1) *total = place + sum;
-      }
-    }
-    __syncthreads();  // the place is there
-    if (mine < tiles) counts[mine] = shared.place + before;
-    __syncthreads();  // and read
-  }
-}
-
 /// `compact`: closes the gaps between the tiles' outputs. One block a tile.
 template <class Shape, class Key, class Value>
 __global__ void close_gaps_kernel(Output<Key, Value> from, const std::int64_t* places,
@@ -110,17 +68,6 @@ __global__ void close_gaps_kernel(Output<Key, Value> from, const std::int64_t* p
       out.values[place + i] = from.values[tile * Shape::tile_items + i];
     }
   }
-}
-
-inline void scan_counts(std::int64_t* counts, std::int64_t tiles, std::int64_t* total,
-                        Workspace& workspace, cudaStream_t stream) {
-  const std::int64_t blocks = (tiles + scan_threads - 1) / scan_threads;
-  const LookBack look_back = workspace.look_back(stream, blocks);
-  const std::int64_t resident =
-      resident_blocks(scan_counts_kernel, scan_threads, sizeof(ScanStorage));
-  launch({static_cast<unsigned>(std::min(blocks, resident)), scan_threads, sizeof(ScanStorage),
-          stream},
-         scan_counts_kernel, counts, tiles, look_back, total);
 }
 
 }  // namespace warpath::balanced_path_sets
