@@ -51,7 +51,8 @@ endif()
 # Code that a sanitizer watches: kernels, harness and tests. The SIMT executor itself is never instrumented.
 add_library(warpath_instrumented INTERFACE)
 if(WARPATH_SANITIZE STREQUAL "address")
-  set(sanitizer_flags -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  set(sanitizer_flags -fsanitize=address,undefined,float-cast-overflow
+      -fno-sanitize-recover=undefined,float-cast-overflow -fno-omit-frame-pointer)
 elseif(WARPATH_SANITIZE STREQUAL "thread")
   set(sanitizer_flags -fsanitize=thread)
 elseif(WARPATH_SANITIZE)

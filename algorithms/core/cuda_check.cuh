@@ -9,7 +9,8 @@
 
 namespace warpath {
 
-/// A CUDA call that failed. what() is "<call> failed at <file>:<line>: <error name>: <error text>".
+/// A CUDA call that failed. what() begins with what happened: "<error text> (<error name>);
+/// <call> at <file>:<line>".
 class CudaError : public std::runtime_error {
  public:
   CudaError(cudaError_t code, const std::string& message)
@@ -23,8 +24,9 @@ class CudaError : public std::runtime_error {
 inline void cuda_check(cudaError_t result, const char* call, const char* file, int line) {
   if (result == cudaSuccess) return;
   cudaGetLastError();  // an error that is no longer pending cannot be blamed on the next call
-  throw CudaError(result, std::string(call) + " failed at " + file + ":" + std::to_string(line) +
-                              ": " + cudaGetErrorName(result) + ": " + cudaGetErrorString(result));
+  throw CudaError(result, std::string(cudaGetErrorString(result)) + " (" +
+                              cudaGetErrorName(result) + "); " + call + " at " + file + ":" +
+                              std::to_string(line));
 }
 
 }  // namespace warpath

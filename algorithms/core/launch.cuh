@@ -27,6 +27,9 @@ struct LaunchShape {
   /// in the stream has ended or called hopper::let_next_kernel_start(), and calls
   /// hopper::wait_for_kernel_before() itself. Elsewhere it starts as any other.
   bool starts_early = false;
+  /// Where the shape was written: what an error of the launch names. Leave it as it is.
+  const char* file = __builtin_FILE();
+  int line = __builtin_LINE();
 };
 
 namespace detail {
@@ -106,8 +109,9 @@ bool can_run(void (*kernel)(Declared...), const KernelNeeds& needs) {
 template <class... Declared, class... Given>
 void launch(const LaunchShape& shape, void (*kernel)(Declared...), Given&&... arguments) {
   if (shape.shared_bytes > 48 * 1024) {
-    WARPATH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(shape.shared_bytes)));
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(shape.shared_bytes)),
+               "cudaFuncSetAttribute", shape.file, shape.line);
   }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(shape.blocks);
@@ -121,8 +125,14 @@ void launch(const LaunchShape& shape, void (*kernel)(Declared...), Given&&... ar
   const bool is_early =
       shape.starts_early && detail::code_of(kernel).compiled_for >= detail::hopper_capability;
   config.numAttrs = is_early ? 1 : 0;
-  WARPATH_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel,
-                                        static_cast<Declared>(std::forward<Given>(arguments))...));
+#ifdef SIMT_EMULATION
+  const simt::PlacedConfig placed(&config, shape.file, shape.line);
+#else
+  const cudaLaunchConfig_t* placed = &config;
+#endif
+  cuda_check(
+      cudaLaunchKernelEx(placed, kernel, static_cast<Declared>(std::forward<Given>(arguments))...),
+      "launch", shape.file, shape.line);
 }
 
 /// How many blocks of `kernel` the current device holds at once: the grid of a persistent kernel.

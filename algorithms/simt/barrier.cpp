@@ -11,8 +11,18 @@
 namespace simt {
 namespace {
 
-bool same_place(const Site& a, const Site& b) {
+bool same_line(const Site& a, const Site& b) {
   return a.line == b.line && (a.file == b.file || !std::strcmp(a.file, b.file));
+}
+
+[[noreturn]] void report_divergence(const Site& here, const Site& others) {
+  if (same_line(here, others))
+    fail(
+        "barrier divergence: the thread waits at %s:%d, others of its block at another barrier on "
+        "the same line",
+        here.file, here.line);
+  fail("barrier divergence: the thread waits at %s:%d, others of its block at %s:%d", here.file,
+       here.line, others.file, others.line);
 }
 
 }  // namespace
@@ -36,9 +46,8 @@ void block_barrier(Site site, int predicate) {
   Thread& t = *self;
   t.site = site;
   if (!w.barrier.arrived) w.barrier.site = site;
-  if (!same_place(site, w.barrier.site))
-    fail("barrier divergence: the thread waits at %s:%d, others of its block at %s:%d", site.file,
-         site.line, w.barrier.site.file, w.barrier.site.line);
+  if (site.barrier != w.barrier.site.barrier || !same_line(site, w.barrier.site))
+    report_divergence(site, w.barrier.site);
   if (w.live != w.thread_count && options().strict)
     fail("barrier divergence: the thread waits at %s:%d but %u threads of its block have ended",
          site.file, site.line, w.thread_count - w.live);

@@ -24,21 +24,24 @@ Newest& newest() {
 }
 
 std::string formatted(const char* format, va_list arguments) {
-  char buffer[2048];
-  std::vsnprintf(buffer, sizeof buffer, format, arguments);
-  return buffer;
+  va_list again;
+  va_copy(again, arguments);
+  std::string result(std::size_t(std::vsnprintf(nullptr, 0, format, arguments)), ' ');
+  std::vsnprintf(result.data(), result.size() + 1, format, again);
+  va_end(again);
+  return result;
 }
 
-void report_failure_text(const std::string& what) {
+void report_failure_text(cudaError_t error, const std::string& what) {
   if (!self) {
     std::fprintf(stderr, "simt: a device function was called by the host: %s\n", what.c_str());
     std::abort();
   }
-  const Launch& launch = *worker->grid->launch;
   const uint3 b = blockIdx, t = self->index;
-  worker->grid->report(text("%s (launched at %s:%d): block (%u,%u,%u), thread (%u,%u,%u): %s [%s]",
-                            kernel_name(launch.kernel).c_str(), launch.site.file, launch.site.line,
-                            b.x, b.y, b.z, t.x, t.y, t.z, what.c_str(), reproduction().c_str()));
+  worker->grid->report(
+      launch_message(*worker->grid->launch, what,
+                     text("block (%u,%u,%u), thread (%u,%u,%u)", b.x, b.y, b.z, t.x, t.y, t.z)),
+      error);
 }
 
 }  // namespace
@@ -51,6 +54,10 @@ std::string text(const char* format, ...) {
   return result;
 }
 
+std::string name_of(const Launch& launch) {
+  return launch.name ? launch.name : kernel_name(launch.kernel);
+}
+
 std::string kernel_name(const void* kernel) {
   Dl_info found;
   if (!dladdr(kernel, &found) || !found.dli_sname || found.dli_saddr != kernel) return "kernel";
@@ -61,22 +68,40 @@ std::string kernel_name(const void* kernel) {
   return name;
 }
 
+std::string launch_message(const Launch& launch, const std::string& what, const std::string& part) {
+  return text("%s; %s%s%s, launched at %s:%d [%s]", what.c_str(), part.c_str(),
+              part.empty() ? "" : " of ", name_of(launch).c_str(), launch.site.file,
+              launch.site.line, reproduction().c_str());
+}
+
 void report_failure(const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   const std::string what = formatted(format, arguments);
   va_end(arguments);
-  report_failure_text(what);
+  report_failure_text(cudaErrorLaunchFailure, what);
 }
 
+// In both, nothing that owns memory may be alive when the stack is given up.
 void fail(const char* format, ...) {
   {
     va_list arguments;
     va_start(arguments, format);
     const std::string what = formatted(format, arguments);
     va_end(arguments);
-    report_failure_text(what);
-  }  // nothing that owns memory may be alive when the stack is given up
+    report_failure_text(cudaErrorLaunchFailure, what);
+  }
+  worker->abandon();
+}
+
+void fail_with(cudaError_t error, const char* format, ...) {
+  {
+    va_list arguments;
+    va_start(arguments, format);
+    const std::string what = formatted(format, arguments);
+    va_end(arguments);
+    report_failure_text(error, what);
+  }
   worker->abandon();
 }
 

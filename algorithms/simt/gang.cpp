@@ -27,9 +27,10 @@ void Gang::enter(unsigned rank, unsigned char* arena, unsigned char* anchor) {
 void Gang::leave(unsigned rank, Worker& w) {
   std::unique_lock lock(mutex_);
   if (arrived_ && options().strict)
-    w.report_at_end(
-        text("block %u of its gang, while %u others wait at the barrier of all blocks at %s:%d",
-             rank, arrived_, site_.file, site_.line));
+    w.report_at_end(text(
+        "barrier divergence: block %u of its cluster or grid has ended, while %u others wait at "
+        "the barrier of all blocks at %s:%d",
+        rank, arrived_, site_.file, site_.line));
   const unsigned long generation = generation_;
   if (++left_ == size()) {
     goes_on_ = !w.grid->failed;
@@ -50,8 +51,11 @@ void Gang::wait(Worker& w, Site site) {
   std::unique_lock lock(mutex_);
   if (left_ && options().strict) {
     lock.unlock();
-    fail("a block of the gang has ended, and this one waits at the barrier of all blocks at %s:%d",
-         site.file, site.line);
+    fail(
+        "barrier divergence: the thread waits at the barrier of all blocks at %s:%d, but a block "
+        "of "
+        "its cluster or grid has ended",
+        site.file, site.line);
   }
   if (!arrived_) site_ = site;
   const unsigned long phase = phase_;

@@ -87,7 +87,7 @@ void run_gangs(Grid& grid, const dim3& cluster) {
 
 }  // namespace
 
-std::string run_grid(const Launch& launch) {
+GridResult run_grid(const Launch& launch) {
   Grid grid;
   grid.launch = &launch;
   grid.blocks = std::uint64_t(launch.grid.x) * launch.grid.y * launch.grid.z;
@@ -100,7 +100,7 @@ std::string run_grid(const Launch& launch) {
   }
   ++total_grids;
   for (Worker* w : grid.workers) total_switches += w->switches.exchange(0);
-  return grid.diagnostic;
+  return grid.result;
 }
 
 Stats stats() {

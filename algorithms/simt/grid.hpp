@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cuda/errors.hpp"
 #include "cuda/vector_types.hpp"
 #include "site.hpp"
 
@@ -16,12 +17,19 @@ struct Launch {
   bool cooperative = false;
   void (*invoke)(void* arguments) = nullptr;  // calls the kernel once
   void* arguments = nullptr;
-  const void* kernel = nullptr;
-  Site site{};  // of the launch
+  const void* kernel = nullptr;  // its address; null if only its name is known
+  const char* name = nullptr;    // null: the name that the linker knows
+  Site site{};                   // of the launch
 };
 
-/// Runs the grid to its end. Empty: it ended well; else the diagnostic.
-std::string run_grid(const Launch&);
+/// How a grid ended: cudaSuccess, or the error of its first failure and the diagnostic.
+struct GridResult {
+  cudaError_t error = cudaSuccess;
+  std::string diagnostic;
+};
+
+/// Runs the grid to its end.
+GridResult run_grid(const Launch&);
 
 struct Stats {
   std::uint64_t switches, blocks, grids;

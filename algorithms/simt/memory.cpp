@@ -13,6 +13,7 @@
 #include <mutex>
 
 #include "diagnostics.hpp"
+#include "exit_report.hpp"
 #include "grid.hpp"
 #include "options.hpp"
 #include "sanitizer.hpp"
@@ -34,7 +35,7 @@ constexpr std::size_t alignment = 256;  // what cudaMalloc promises
 constexpr std::size_t zone_bytes = 256;
 constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t remembered = 64;  // freed allocations
-constexpr int leak_exit_code = 23, fault_exit_code = 24;
+constexpr int fault_exit_code = 24;
 
 // Where bytes beside an allocation are watched: AddressSanitizer does it itself, guard mode by
 // pages.
@@ -64,34 +65,14 @@ class Heap {
   }
 };
 
-void report_leaks(const Heap& heap) {
-  std::size_t count = 0, bytes = 0;
-  for (const auto& [begin, a] : heap.live) {
-    if (a.kind != MemoryKind::device || a.release_announced) continue;
-    if (++count <= 8)
-      std::fprintf(stderr, "simt: leak: %zu bytes of device %d, allocated at %s:%d\n", a.bytes,
-                   a.device, a.site.file, a.site.line);
-    bytes += a.bytes;
-  }
-  if (!count) return;
-  std::fprintf(stderr, "simt: %zu device allocations, %zu bytes in all, were never freed\n", count,
-               bytes);
-  std::fflush(nullptr);
-  _exit(leak_exit_code);
-}
-
 void explain_faults();
 
 Heap& heap() {
   static Heap& instance = *[] {
-    options();  // outlives the report
     explain_faults();
-    return new Heap;
+    report_at_exit();
+    return new Heap;  // used until the very end of the process
   }();
-  static const struct AtExit {
-    ~AtExit() { report_leaks(instance); }
-  } at_exit;
-  (void)at_exit;
   return instance;
 }
 
@@ -335,6 +316,22 @@ std::string find_overrun() {
                      zone_bytes - before, a.bytes, a.device, a.site.file, a.site.line);
   }
   return {};
+}
+
+std::string leak_report() {
+  constexpr std::size_t shown = 8;
+  std::string lines;
+  std::size_t count = 0, bytes = 0;
+  for (const auto& [begin, a] : heap().live) {
+    if (a.kind != MemoryKind::device || a.release_announced) continue;
+    if (++count <= shown)
+      lines += text("simt: leak: %zu bytes of device %d, allocated at %s:%d\n", a.bytes, a.device,
+                    a.site.file, a.site.line);
+    bytes += a.bytes;
+  }
+  if (!count) return {};
+  return lines +
+         text("simt: %zu device allocations, %zu bytes in all, were never freed\n", count, bytes);
 }
 
 OpenMemory::OpenMemory(int device) : device_(device) {

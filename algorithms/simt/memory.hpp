@@ -45,6 +45,9 @@ bool within_one_allocation(const void* pointer, std::size_t bytes);
 /// or "".
 std::string find_overrun();
 
+/// The device memory that was never freed, a line for each of the first few, or "".
+std::string leak_report();
+
 /// Guard mode: device memory can be touched only while an operation of a device runs. device: -1: a
 /// copy, which may touch all.
 class OpenMemory {

@@ -20,6 +20,8 @@ namespace simt {
 namespace {
 
 constexpr std::size_t signal_stack_bytes = 64 << 10;
+constexpr unsigned patience_periods = 12;  // of SIMT_WATCHDOG_MS, for a block that stays silent
+constexpr int hang_exit_code = 25;
 
 using Job = std::function<void(unsigned rank, Worker&)>;
 
@@ -101,24 +103,28 @@ class Pool {
   }
 
   // A thread that polls without a yield point keeps its OS thread for ever; from outside it looks
-  // like a long computation. So the first report is a warning, and only a very long silence ends
+  // like a long computation. So the first period of silence gives a warning, and only the last ends
   // the process.
   void report_hang(unsigned count, unsigned periods) {
-    constexpr unsigned most = 12;
-    if (periods != 1 && periods < most) return;
+    if (periods != 1 && periods < patience_periods) return;
     for (unsigned i = 0; i < count; ++i) {
       const Worker& w = members_[i]->worker;
       if (!w.busy) continue;
       std::fprintf(stderr,
-                   "simt: block %llu has run for %u ms without a collective, a barrier or a yield: "
-                   "if it polls, it must call "
-                   "simt::yield() (core's wait_until does) or __nanosleep [%s]\n",
-                   static_cast<unsigned long long>(w.block_index.load()),
-                   periods * options().watchdog_ms, reproduction().c_str());
+                   "simt: no collective, barrier or yield for %u ms in block %llu: if it polls, it "
+                   "must call simt::yield() (core's wait_until does) or __nanosleep [%s]\n",
+                   periods * options().watchdog_ms,
+                   static_cast<unsigned long long>(w.block_index.load()), reproduction().c_str());
     }
-    if (periods < most) return;
-    std::fprintf(stderr, "simt: giving up; SIMT_WATCHDOG_MS sets the patience\n");
-    std::_Exit(25);
+    if (periods < patience_periods) {
+      std::fprintf(stderr,
+                   "simt: the process ends after %u ms of this, %u times SIMT_WATCHDOG_MS\n",
+                   patience_periods * options().watchdog_ms, patience_periods);
+      return;
+    }
+    std::fprintf(stderr, "simt: giving up after %u ms, %u times SIMT_WATCHDOG_MS\n",
+                 periods * options().watchdog_ms, periods);
+    std::_Exit(hang_exit_code);
   }
 
   std::counting_semaphore<> done_{0};

@@ -9,6 +9,7 @@
 
 #include "cuda/runtime_api.hpp"
 #include "diagnostics.hpp"
+#include "exit_report.hpp"
 #include "memory.hpp"
 #include "options.hpp"
 #include "runtime.hpp"
@@ -43,9 +44,13 @@ bool is_device(int device) {
   return device >= 0 && device < int(options().devices);
 }
 
+bool is_failure(cudaError_t e) {
+  return e != cudaSuccess && e != cudaErrorNotReady;
+}
+
 cudaError_t no_such_device(int device) {
-  return error(cudaErrorInvalidDevice,
-               text("there is no device %d; SIMT_DEVICES=%u", device, options().devices));
+  return unavailable(cudaErrorInvalidDevice,
+                     text("there is no device %d; SIMT_DEVICES=%u", device, options().devices));
 }
 
 }  // namespace
@@ -55,10 +60,26 @@ cudaError_t& last_error() {
   return last;
 }
 
-cudaError_t error(cudaError_t e, std::string explanation) {
+cudaError_t unavailable(cudaError_t e, std::string explanation) {
   last_error() = e;
   set_diagnostic(std::move(explanation));
   return e;
+}
+
+cudaError_t error(cudaError_t e, std::string explanation) {
+  note_unread(e, explanation);
+  return unavailable(e, std::move(explanation));
+}
+
+const char* error_name(cudaError_t e) {
+  switch (e) {
+#define SIMT_NAME(name, number, text) \
+  case name:                          \
+    return #name;
+    SIMT_CUDA_ERRORS(SIMT_NAME)
+#undef SIMT_NAME
+  }
+  return "unrecognized error code";
 }
 
 cudaError_t outcome() {
@@ -68,6 +89,7 @@ cudaError_t outcome() {
 }
 
 int shared_limit(const void* kernel) {
+  if (!kernel) return shared_per_block_optin();  // what was set for it is not known
   const std::lock_guard lock(runtime_mutex());
   const auto found = shared_limits().find(kernel);
   return found == shared_limits().end() ? shared_per_block : found->second;
@@ -83,9 +105,9 @@ cudaError_t set_function_attribute(const void* kernel, cudaFuncAttribute attribu
   const std::lock_guard lock(runtime_mutex());
   if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || value > shared_per_block_optin())
-    return error(cudaErrorInvalidValue,
-                 text("cudaFuncSetAttribute: %d bytes of dynamic shared memory; at most %d", value,
-                      shared_per_block_optin()));
+    return unavailable(cudaErrorInvalidValue,
+                       text("cudaFuncSetAttribute: %d bytes of dynamic shared memory; at most %d",
+                            value, shared_per_block_optin()));
   shared_limits()[kernel] = value;
   return cudaSuccess;
 }
@@ -103,8 +125,8 @@ cudaError_t get_function_attributes(cudaFuncAttributes* attributes, const void* 
 cudaError_t occupancy(int* blocks, int threads, std::size_t shared_bytes) {
   *blocks = 0;
   if (threads < 1 || threads > 1024)
-    return error(cudaErrorInvalidValue,
-                 text("occupancy of a block of %d threads; expected 1 to 1024", threads));
+    return unavailable(cudaErrorInvalidValue,
+                       text("occupancy of a block of %d threads; expected 1 to 1024", threads));
   if (shared_bytes > std::size_t(shared_per_block_optin())) return cudaSuccess;
   const int by_threads = threads_per_multiprocessor / ((threads + 31) / 32 * 32);
   const int by_shared = int(shared_per_multiprocessor() / (shared_bytes + shared_reserved));
@@ -163,6 +185,10 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* p, int device) {
   p->sharedMemPerBlockOptin = shared_per_block_optin();
   p->maxBlocksPerMultiProcessor = blocks_per_multiprocessor;
   p->reservedSharedMemPerBlock = shared_reserved;
+  p->deviceOverlap = p->pageableMemoryAccess = p->hostRegisterSupported = 1;
+  p->canUseHostPointerForRegisteredMem = 1;
+  p->computeMode = cudaComputeModeDefault;
+  p->textureAlignment = 512;
   return cudaSuccess;
 }
 
@@ -264,13 +290,48 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
     case cudaDevAttrClusterLaunch:
       *value = p.clusterLaunch;
       break;
+    case cudaDevAttrMaxPitch:
+      *value = int(p.memPitch);
+      break;
+    case cudaDevAttrGpuOverlap:
+      *value = p.deviceOverlap;
+      break;
+    case cudaDevAttrCanMapHostMemory:
+      *value = p.canMapHostMemory;
+      break;
+    case cudaDevAttrComputeMode:
+      *value = p.computeMode;
+      break;
+    case cudaDevAttrPciBusId:
+      *value = p.pciBusID;
+      break;
+    case cudaDevAttrPageableMemoryAccess:
+      *value = p.pageableMemoryAccess;
+      break;
+    case cudaDevAttrCanUseHostPointerForRegisteredMem:
+      *value = p.canUseHostPointerForRegisteredMem;
+      break;
+    case cudaDevAttrHostRegisterSupported:
+      *value = p.hostRegisterSupported;
+      break;
     case cudaDevAttrClockRate:
-    case cudaDevAttrMemoryClockRate:
+    case cudaDevAttrMemoryClockRate:  // there is no clock: it times nothing
+    case cudaDevAttrKernelExecTimeout:
+    case cudaDevAttrEccEnabled:
+    case cudaDevAttrPciDeviceId:
+    case cudaDevAttrPciDomainId:
+    case cudaDevAttrTccDriver:
+    case cudaDevAttrStreamPrioritiesSupported:
+    case cudaDevAttrGlobalL1CacheSupported:
+    case cudaDevAttrLocalL1CacheSupported:
+    case cudaDevAttrIsMultiGpuBoard:
+    case cudaDevAttrHostNativeAtomicSupported:
+    case cudaDevAttrComputePreemptionSupported:
       *value = 0;
-      break;  // there is no clock: it times nothing
+      break;
     default:
-      return error(cudaErrorInvalidValue,
-                   text("cudaDeviceGetAttribute: attribute %d is not emulated", attribute));
+      return unavailable(cudaErrorInvalidValue,
+                         text("cudaDeviceGetAttribute: attribute %d is not emulated", attribute));
   }
   return cudaSuccess;
 }
@@ -278,7 +339,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 cudaError_t cudaDeviceGetPCIBusId(char* out, int bytes, int device) {
   if (!is_device(device)) return no_such_device(device);
   if (bytes < 13)
-    return error(cudaErrorInvalidValue, "cudaDeviceGetPCIBusId needs room for 13 characters");
+    return unavailable(cudaErrorInvalidValue, "cudaDeviceGetPCIBusId needs room for 13 characters");
   std::snprintf(out, std::size_t(bytes), "0000:%02x:00.0", unsigned(device + 1) & 0xFF);
   return cudaSuccess;
 }
@@ -329,10 +390,11 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   if (!is_device(peer) || peer == current_device()) return no_such_device(peer);
-  if (flags) return error(cudaErrorInvalidValue, "cudaDeviceEnablePeerAccess: flags must be 0");
+  if (flags)
+    return unavailable(cudaErrorInvalidValue, "cudaDeviceEnablePeerAccess: flags must be 0");
   if (peer_access(current_device(), peer))
-    return error(cudaErrorPeerAccessAlreadyEnabled,
-                 text("device %d already has access to device %d", current_device(), peer));
+    return unavailable(cudaErrorPeerAccessAlreadyEnabled,
+                       text("device %d already has access to device %d", current_device(), peer));
   set_peer_access(current_device(), peer, true);
   return cudaSuccess;
 }
@@ -340,8 +402,8 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
 cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   if (!is_device(peer)) return no_such_device(peer);
   if (!peer_access(current_device(), peer))
-    return error(cudaErrorPeerAccessNotEnabled,
-                 text("device %d has no access to device %d", current_device(), peer));
+    return unavailable(cudaErrorPeerAccessNotEnabled,
+                       text("device %d has no access to device %d", current_device(), peer));
   set_peer_access(current_device(), peer, false);
   return cudaSuccess;
 }
@@ -349,24 +411,19 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 // ---------------------------------------------------------------- errors
 
 cudaError_t cudaGetLastError() {
-  const cudaError_t e = last_error();
+  const cudaError_t e = cudaPeekAtLastError();
   last_error() = sticky_error(current_device());
   return e;
 }
 
 cudaError_t cudaPeekAtLastError() {
+  if (last_error()) note_read();
   return last_error();
 }
 
 const char* cudaGetErrorName(cudaError_t e) {
-  switch (e) {
-#define SIMT_NAME(name, number, text) \
-  case name:                          \
-    return #name;
-    SIMT_CUDA_ERRORS(SIMT_NAME)
-#undef SIMT_NAME
-  }
-  return "unrecognized error code";
+  if (is_failure(e)) note_read();
+  return error_name(e);
 }
 
 // CUDA's text, and what the executor knows beyond it.
@@ -380,7 +437,8 @@ const char* cudaGetErrorString(cudaError_t e) {
     SIMT_CUDA_ERRORS(SIMT_TEXT)
 #undef SIMT_TEXT
   }
-  if (e == cudaSuccess || e == cudaErrorNotReady) return general;
+  if (!is_failure(e)) return general;
+  note_read();
   static thread_local std::string both;
   both = general;
   const std::string special = last_diagnostic();

@@ -24,18 +24,20 @@ cudaError_t allocate_on_device(void** pointer, std::size_t bytes, Site site) {
     *pointer = allocate(MemoryKind::device, device, bytes, site);
   }
   if (*pointer) return cudaSuccess;
-  return error(cudaErrorMemoryAllocation,
-               text("%zu bytes wanted at %s:%d, %zu of %zu free on device %d (SIMT_DEVICE_MEMORY "
-                    "sets its size)",
-                    bytes, site.file, site.line, options().device_memory - device_bytes(device),
-                    options().device_memory, device));
+  return unavailable(
+      cudaErrorMemoryAllocation,
+      text("%zu bytes wanted at %s:%d, %zu of %zu free on device %d (SIMT_DEVICE_MEMORY "
+           "sets its size)",
+           bytes, site.file, site.line, options().device_memory - device_bytes(device),
+           options().device_memory, device));
 }
 
 cudaError_t allocate_pinned(void** pointer, std::size_t bytes, Site site) {
   const std::lock_guard lock(runtime_mutex());
   *pointer = allocate(MemoryKind::pinned_host, current_device(), bytes ? bytes : 1, site);
-  return *pointer ? cudaSuccess
-                  : error(cudaErrorMemoryAllocation, text("%zu bytes of pinned memory", bytes));
+  return *pointer
+             ? cudaSuccess
+             : unavailable(cudaErrorMemoryAllocation, text("%zu bytes of pinned memory", bytes));
 }
 
 cudaError_t free_now(void* pointer, MemoryKind kind, const char* call) {
@@ -261,7 +263,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, const void* poi
 cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   static CUmemPool_st pools[max_devices]{};
   if (device < 0 || device >= int(options().devices))
-    return error(cudaErrorInvalidDevice, text("there is no device %d", device));
+    return unavailable(cudaErrorInvalidDevice, text("there is no device %d", device));
   *pool = &pools[device];
   return cudaSuccess;
 }

@@ -4,6 +4,7 @@
 
 #include "cuda/runtime_api.hpp"
 #include "diagnostics.hpp"
+#include "exit_report.hpp"
 #include "grid.hpp"
 #include "memory.hpp"
 #include "options.hpp"
@@ -43,8 +44,8 @@ Launch described(const cudaLaunchConfig_t& c) {
 
 cudaError_t check(const Launch& l) {
   const auto refuse = [&](cudaError_t e, const std::string& why) {
-    return error(e, text("launch of %s at %s:%d: %s", kernel_name(l.kernel).c_str(), l.site.file,
-                         l.site.line, why.c_str()));
+    return error(e, text("%s; launch of %s at %s:%d", why.c_str(), name_of(l).c_str(), l.site.file,
+                         l.site.line));
   };
   const std::uint64_t threads = std::uint64_t(l.block.x) * l.block.y * l.block.z;
   const std::uint64_t blocks = std::uint64_t(l.grid.x) * l.grid.y * l.grid.z;
@@ -79,31 +80,31 @@ cudaError_t check(const Launch& l) {
 
 void run_launch(const Launch& l, int device) {
   if (sticky_error(device)) return;
-  std::string diagnostic;
+  GridResult result;
   {
     const OpenMemory open(device);
-    diagnostic = run_grid(l);
-    if (diagnostic.empty()) {
+    result = run_grid(l);
+    if (!result.error) {
       const std::string overrun = find_overrun();
-      if (!overrun.empty())
-        diagnostic = text("%s (launched at %s:%d): %s [%s]", kernel_name(l.kernel).c_str(),
-                          l.site.file, l.site.line, overrun.c_str(), reproduction().c_str());
+      if (!overrun.empty()) result = {cudaErrorLaunchFailure, launch_message(l, overrun, "")};
     }
   }
-  if (diagnostic.empty()) return;
-  set_diagnostic(diagnostic);
-  set_sticky_error(device, cudaErrorLaunchFailure);
+  if (!result.error) return;
+  note_unread(result.error, result.diagnostic);
+  set_diagnostic(std::move(result.diagnostic));
+  set_sticky_error(device, result.error);
 }
 
 }  // namespace
 
 cudaError_t launch_kernel(const cudaLaunchConfig_t& config, const void* kernel, InvokeKernel invoke,
-                          std::shared_ptr<void> arguments, Site site) {
+                          std::shared_ptr<void> arguments, Site site, const char* name) {
   const std::lock_guard lock(runtime_mutex());
   if (const cudaError_t e = outcome()) return e;
   Launch l = described(config);
   l.invoke = invoke;
   l.kernel = kernel;
+  l.name = name;
   l.site = site;
   l.arguments = arguments.get();
   CUstream_st* s = find_stream(config.stream);

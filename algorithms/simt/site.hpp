@@ -1,4 +1,4 @@
-// Where in the source a device function was called: what every diagnostic ends with.
+// Where in the source a function was called, for diagnostics.
 #pragma once
 
 namespace simt {
@@ -6,6 +6,7 @@ namespace simt {
 struct Site {
   const char* file = nullptr;
   int line = 0;
+  const void* barrier = nullptr;  // of a block barrier: an address that no other one has
 };
 
 }  // namespace simt

@@ -1,9 +1,11 @@
 #include "streams.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <iterator>
 #include <set>
 #include <vector>
 
@@ -129,6 +131,11 @@ cudaError_t sticky_error(int device) {
 }
 void set_sticky_error(int device, cudaError_t e) {
   streams().sticky[device] = e;
+}
+
+bool any_sticky_error() {
+  return std::any_of(std::begin(streams().sticky), std::end(streams().sticky),
+                     [](cudaError_t e) { return e != cudaSuccess; });
 }
 
 int& current_device() {

@@ -20,6 +20,7 @@ std::recursive_mutex& runtime_mutex();
 /// An error of a device that only cudaDeviceReset clears, and the calling thread's last error.
 cudaError_t sticky_error(int device);
 void set_sticky_error(int device, cudaError_t);
+bool any_sticky_error();
 
 /// The device that cudaSetDevice chose for the calling thread.
 int& current_device();

@@ -64,7 +64,7 @@ void end_complete_phase(TxBarrier* b, Worker::Transaction& t) {
 
 void require_compiled_for(unsigned capability, const char* simt_file, int simt_line) {
   if (options().ptx >= capability) return;
-  fail("%s:%d traps: it needs code for compute capability %u.%u; this is compiled for %u.%u",
+  fail("trap at %s:%d, which needs code for compute capability %u.%u; this is compiled for %u.%u",
        simt_file, simt_line, capability / 10, capability % 10, options().ptx / 10,
        options().ptx % 10);
 }
@@ -128,7 +128,7 @@ void Worker::check_transactions_at_end() {
   for (const auto& [address, t] : transactions) {
     if (t.copies.empty()) continue;
     const Site s = t.copies.front().site;
-    report_at_end(text("it did not wait for its bulk copy at %s:%d", s.file, s.line));
+    report_at_end(text("the block did not wait for its bulk copy at %s:%d", s.file, s.line));
   }
 }
 

@@ -48,10 +48,10 @@ std::int64_t now_ms() {
   return duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count();
 }
 
-void Grid::report(std::string message) {
+void Grid::report(std::string message, cudaError_t error) {
   if (failed.exchange(true)) return;
   const std::lock_guard lock(mutex);
-  diagnostic = std::move(message);
+  result = {error, std::move(message)};
 }
 
 Worker::~Worker() {
@@ -313,10 +313,9 @@ void Worker::check_at_end(const DynamicArena& arena) {
 }
 
 void Worker::report_at_end(const std::string& what) {
-  const Launch& l = *grid->launch;
-  grid->report(text("%s (launched at %s:%d): block (%u,%u,%u) has ended: %s [%s]",
-                    kernel_name(l.kernel).c_str(), l.site.file, l.site.line, blockIdx.x, blockIdx.y,
-                    blockIdx.z, what.c_str(), reproduction().c_str()));
+  grid->report(launch_message(
+      *grid->launch, what,
+      text("found at the end of block (%u,%u,%u)", blockIdx.x, blockIdx.y, blockIdx.z)));
 }
 
 void Worker::run_block(Grid& g, std::uint64_t index, Gang* gang_, unsigned rank_) {

@@ -30,9 +30,9 @@ struct Grid {
   std::atomic<std::uint64_t> next{0};  // the next block that nobody has taken
   std::atomic<bool> failed{false};
   std::mutex mutex;
-  std::string diagnostic;  // of the first failure
+  GridResult result;  // of the first failure
 
-  void report(std::string message);
+  void report(std::string message, cudaError_t error = cudaErrorLaunchFailure);
 };
 
 struct Worker {
@@ -72,6 +72,7 @@ struct Worker {
   void release_barrier();
   void barrier_after_exit(const Thread& ended);
   void check_transactions_at_end();
+  /// Reports what was found when the block had ended.
   void report_at_end(const std::string& what);
 
   // ---- the block that runs

@@ -22,9 +22,10 @@ TEST(CudaCheck, NamesCallPlaceAndError) {
   const int line = __LINE__ + 1;
   const auto fail = [] { WARPATH_CUDA_CHECK(cudaSetDevice(no_such_device)); };
   const std::string place = std::string(__FILE__) + ":" + std::to_string(line);
-  EXPECT_THAT(message_of<CudaError>(fail),
-              AllOf(StartsWith("cudaSetDevice(no_such_device) failed at " + place + ": "),
-                    HasSubstr("cudaErrorInvalidDevice: "), HasSubstr("invalid device ordinal")));
+  EXPECT_THAT(
+      message_of<CudaError>(fail),
+      AllOf(StartsWith("invalid device ordinal"),
+            EndsWith("(cudaErrorInvalidDevice); cudaSetDevice(no_such_device) at " + place)));
 }
 
 TEST(CudaCheck, KeepsTheCode) {
@@ -58,7 +59,7 @@ TEST(CudaCheck, IsARuntimeError) {
                std::runtime_error);
   EXPECT_THAT(message_of<std::runtime_error>(
                   [] { cuda_check(cudaErrorMemoryAllocation, "some_call()", "some_file.cu", 12); }),
-              StartsWith("some_call() failed at some_file.cu:12: cudaErrorMemoryAllocation: "));
+              EndsWith("(cudaErrorMemoryAllocation); some_call() at some_file.cu:12"));
 }
 
 }  // namespace

@@ -6,19 +6,21 @@
 // bug goes unnoticed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <fstream>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "process.hpp"
+
 namespace {
 
+using simt_test::Finished;
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 // ---------------------------------------------------------------- the table
 
@@ -53,6 +55,7 @@ const std::vector<Row> rows = {
     // barriers
     {"exit_before_barrier", By::always, Names::planted, "barrier divergence"},
     {"barriers_in_branches", By::always, Names::planted, "barrier divergence"},
+    {"barriers_on_one_line", By::always, Names::planted, "another barrier on the same line"},
     {"unequal_barrier_counts", By::always, Names::planted, "barrier divergence"},
     {"barrier_against_collective", By::always, Names::planted, "deadlock"},
     {"block_leaves_cluster", By::always, Names::planted, "barrier of all blocks"},
@@ -82,6 +85,8 @@ const std::vector<Row> rows = {
     {"wrong_device", By::guard, Names::allocated, "without peer access"},
     {"misaligned_vector", By::ubsan, Names::planted, "misaligned address"},
     {"shift_too_far", By::ubsan, Names::planted, "shift exponent 32"},
+    {"cast_out_of_range", By::ubsan, Names::planted,
+     "is outside the range of representable values"},
     {"double_free", By::always, Names::allocated, "has been freed already"},
     {"leak", By::always, Names::planted, "were never freed"},
     {"host_reads_device_memory", By::guard, Names::allocated, "which only a device may"},
@@ -135,6 +140,12 @@ const std::vector<Row> rows = {
     {"out_of_memory", By::always, Names::planted, "out of memory"},
     {"exception_in_kernel", By::always, Names::launched, "thrown in a kernel"},
     {"trap", By::always, Names::planted, "__trap()"},
+    {"trap_launched_through_core", By::always, Names::launched, "__trap()"},
+    {"device_assert", By::always, Names::planted, "cudaErrorAssert: device-side assert triggered"},
+    {"unread_failure", By::always, Names::launched,
+     "the program never read this error: __trap() at"},
+    {"unread_refusal", By::always, Names::launched, "a block of 2000 x 1 x 1 threads"},
+    {"unread_copy", By::always, Names::allocated, "exceed the 256 bytes"},
     // progress
     {"livelock", By::always, Names::planted, "livelock", impatient},
     {"waits_for_later_ticket", By::always, Names::planted, "livelock", impatient},
@@ -144,25 +155,8 @@ const std::vector<Row> rows = {
 
 // ---------------------------------------------------------------- running one
 
-struct Finished {
-  int status = 0;  // exit code; -1: ended by a signal
-  std::string output;
-};
-
 Finished run(const std::string& bug, const std::string& environment) {
-  // exitcode 66 is ThreadSanitizer's own default; a first report is enough, and the rest of the run
-  // adds nothing.
-  const std::string command = "exec 2>&1; env SIMT_WORKERS=2 ASAN_OPTIONS=detect_leaks=0 " +
-                              environment + " timeout 60 '" WARPATH_BUGS_PROGRAM "' " + bug;
-  Finished result;
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (!pipe) throw std::runtime_error("cannot run " + command);
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    result.output.append(buffer.data(), n);
-  const int status = pclose(pipe);
-  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return result;
+  return simt_test::run_process("'" WARPATH_BUGS_PROGRAM "' " + bug, environment);
 }
 
 // "barriers.cu:17": where the comment `marker: bug` stands in the sources of the bugs.
@@ -271,6 +265,56 @@ TEST_P(OptionalDetector, IsNeeded) {
 
 TEST(Process, EndsWithTheLeaksExitCode) {
   EXPECT_EQ(run("leak", "").status, 23);
+}
+
+TEST(Process, EndsWithACodeOfItsOwnAfterAnErrorThatItNeverRead) {
+  EXPECT_EQ(run("unread_failure", "").status, 26);
+  EXPECT_EQ(run("unread_refusal", "").status, 26);
+#ifndef SIMT_ASAN
+  EXPECT_EQ(run("unread_copy", "").status, 26);
+#endif
+}
+
+// The leaks of a program that stopped halfway are a consequence.
+TEST(Process, SaysNothingOfLeaksAfterAnError) {
+  for (const char* bug : {"unread_failure", "no_bug_failure_is_read", "leak_and_exit_code"})
+    EXPECT_THAT(run(bug, "").output, Not(HasSubstr("leak: "))) << bug;
+}
+
+TEST(Process, KeepsTheExitCodeOfAProgramThatNoticed) {
+  EXPECT_EQ(run("leak_and_exit_code", "").status, 7);
+  const Finished unread = run("unread_failure_and_exit_code", "");
+  EXPECT_EQ(unread.status, 7);
+  EXPECT_THAT(unread.output, HasSubstr("never read"));
+}
+
+TEST(Process, MayAskAndBeRefused) {
+  const Finished found = run("no_bug_asks_for_too_much", "");
+  EXPECT_EQ(found.status, 0) << found.output;
+}
+
+TEST(Process, EndsWellIfItHasReadItsErrors) {
+  const Finished found = run("no_bug_failure_is_read", "");
+  EXPECT_EQ(found.status, 0) << found.output;
+}
+
+TEST(Process, IsPatientForTwelvePeriods) {
+  const Finished found = run("poll_without_yield", "SIMT_WATCHDOG_MS=60");
+  EXPECT_EQ(found.status, 25);
+  EXPECT_THAT(found.output, AllOf(HasSubstr("the process ends after 720 ms of this"),
+                                  HasSubstr("giving up after 720 ms, 12 times SIMT_WATCHDOG_MS")));
+}
+
+TEST(Process, EndsAsEverIfTheHostAsserts) {
+  const Finished found = run("host_assert", "");
+  EXPECT_NE(found.status, 0);
+  EXPECT_THAT(found.output, HasSubstr("Assertion `trial.out == nullptr' failed"));
+}
+
+TEST(Process, SaysInWhichThreadAnAssertionFailed) {
+  EXPECT_THAT(run("device_assert", "").output,
+              AllOf(HasSubstr("assertion `threadIdx.x != 3` failed"), HasSubstr("misuse.cu:"),
+                    HasSubstr("asserting_kernel"), HasSubstr("block (0,0,0), thread (3,0,0)")));
 }
 
 TEST(Process, RefusesAnOptionThatIsNoNumber) {

@@ -52,6 +52,44 @@ TEST(Tiles, OfAllSizes) {
   check_tiles<32>();
 }
 
+// Values of 12, 16 and 32 bytes: each word of them must come from the same lane.
+template <int Words>
+struct Wide {
+  unsigned words[Words];
+};
+
+template <int Words>
+__global__ void wide_shuffle_kernel(unsigned* wrong) {
+  const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+  const auto of = [](unsigned thread) {
+    Wide<Words> value;
+    for (unsigned i = 0; i < Words; ++i) value.words[i] = thread * 100 + i;
+    return value;
+  };
+  const auto expect = [&](const Wide<Words>& value, unsigned thread) {
+    for (unsigned i = 0; i < Words; ++i)
+      if (value.words[i] != thread * 100 + i) atomicAdd(wrong, 1u);
+  };
+  const unsigned t = threadIdx.x, first = t & ~7u, last = first + 7;
+  const Wide<Words> mine = of(t);
+  expect(tile.shfl(mine, 3), first + 3);
+  expect(tile.shfl_up(mine, 2), t < first + 2 ? t : t - 2);
+  expect(tile.shfl_down(mine, 2), t + 2 > last ? t : t + 2);
+  expect(tile.shfl_xor(mine, 5), t ^ 5);
+  const double2 sum = cg::reduce(tile, make_double2(t, 1.0), [](double2 a, double2 b) {
+    return make_double2(a.x + b.x, a.y + b.y);
+  });
+  if (sum.x != first * 8 + 28 || sum.y != 8) atomicAdd(wrong, 1u);
+}
+
+TEST(Tiles, ShuffleValuesOfUpTo32Bytes) {
+  Array<unsigned> wrong(1);
+  run(1, 64, wide_shuffle_kernel<3>, wrong.data());
+  run(1, 64, wide_shuffle_kernel<4>, wrong.data());
+  run(1, 64, wide_shuffle_kernel<8>, wrong.data());
+  EXPECT_EQ(wrong.host()[0], 0u);
+}
+
 cudaLaunchAttribute clusters_of(unsigned x, unsigned y = 1) {
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
@@ -136,6 +174,15 @@ TEST(CooperativeGrid, MeetsAtBarriers) {
   config.numAttrs = 1;
   EXPECT_CUDA(cudaLaunchKernelEx(&config, grid_kernel, partial.data(), out.data()));
   EXPECT_CUDA(cudaDeviceSynchronize());
+  EXPECT_THAT(out.host(), testing::Each(21));
+}
+
+TEST(CooperativeGrid, IsLaunchedWithAnArrayOfPointersToArguments) {
+  Array<int> partial(6), out(6 * 64);
+  int* partial_data = partial.data();
+  int* out_data = out.data();
+  void* arguments[] = {&partial_data, &out_data};
+  EXPECT_CUDA(cudaLaunchCooperativeKernel(grid_kernel, 6, 64, arguments));
   EXPECT_THAT(out.host(), testing::Each(21));
 }
 

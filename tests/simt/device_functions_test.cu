@@ -98,6 +98,115 @@ TEST(Arithmetic, FloatingPoint) {
   EXPECT_EQ(__float2int_ru(2.1f), 3);
 }
 
+// PTX ISA, cvt: saturating; NaN gives 0 from float to 32 bits, else the topmost bit.
+TEST(Conversions, ToIntegersSaturate) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  constexpr int least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
+  constexpr long long least_64 = std::numeric_limits<long long>::min();
+  constexpr long long most_64 = std::numeric_limits<long long>::max();
+  constexpr unsigned long long all_64 = ~0ull, top_64 = 1ull << 63;
+  for (const auto convert : {__float2int_rn, __float2int_rz, __float2int_rd, __float2int_ru}) {
+    EXPECT_EQ(convert(3e9f), most);
+    EXPECT_EQ(convert(-3e9f), least);
+    EXPECT_EQ(convert(0x1p31f), most) << "the first that is too great";
+    EXPECT_EQ(convert(0x1.fffffep30f), 0x7fffff80);
+    EXPECT_EQ(convert(-0x1p31f), least);
+    EXPECT_EQ(convert(inf), most);
+    EXPECT_EQ(convert(-inf), least);
+    EXPECT_EQ(convert(nan), 0);
+    EXPECT_EQ(convert(-5.0f), -5);
+  }
+  for (const auto convert : {__float2uint_rn, __float2uint_rz, __float2uint_rd, __float2uint_ru}) {
+    EXPECT_EQ(convert(5e9f), ~0u);
+    EXPECT_EQ(convert(3e9f), 3000000000u);
+    EXPECT_EQ(convert(-1.0f), 0u);
+    EXPECT_EQ(convert(-inf), 0u);
+    EXPECT_EQ(convert(nan), 0u);
+  }
+  for (const auto convert : {__float2ll_rn, __float2ll_rz, __float2ll_rd, __float2ll_ru}) {
+    EXPECT_EQ(convert(1e19f), most_64);
+    EXPECT_EQ(convert(-1e19f), least_64);
+    EXPECT_EQ(convert(nan), least_64);
+    EXPECT_EQ(convert(0x1p40f), 1ll << 40);
+  }
+  for (const auto convert : {__float2ull_rn, __float2ull_rz, __float2ull_rd, __float2ull_ru}) {
+    EXPECT_EQ(convert(1e20f), all_64);
+    EXPECT_EQ(convert(-1e20f), 0u);
+    EXPECT_EQ(convert(nan), top_64);
+  }
+  for (const auto convert : {__double2int_rn, __double2int_rz, __double2int_rd, __double2int_ru}) {
+    EXPECT_EQ(convert(2147483648.0), most);
+    EXPECT_EQ(convert(2147483647.0), most);
+    EXPECT_EQ(convert(-2147483649.0), least);
+    EXPECT_EQ(convert(nan), least);
+  }
+  for (const auto convert :
+       {__double2uint_rn, __double2uint_rz, __double2uint_rd, __double2uint_ru}) {
+    EXPECT_EQ(convert(4294967295.0), ~0u);
+    EXPECT_EQ(convert(4294967296.0), ~0u);
+    EXPECT_EQ(convert(-1.0), 0u);
+    EXPECT_EQ(convert(nan), 1u << 31);
+  }
+  for (const auto convert : {__double2ll_rn, __double2ll_rz, __double2ll_rd, __double2ll_ru}) {
+    EXPECT_EQ(convert(0x1p63), most_64);
+    EXPECT_EQ(convert(-0x1p63), least_64);
+    EXPECT_EQ(convert(0x1.fffffffffffffp62), 0x7ffffffffffffc00ll);
+    EXPECT_EQ(convert(nan), least_64);
+  }
+  for (const auto convert : {__double2ull_rn, __double2ull_rz, __double2ull_rd, __double2ull_ru}) {
+    EXPECT_EQ(convert(0x1p64), all_64);
+    EXPECT_EQ(convert(0x1p63), top_64);
+    EXPECT_EQ(convert(-2.0), 0u);
+    EXPECT_EQ(convert(nan), top_64);
+  }
+}
+
+TEST(Conversions, RoundAsTheirNamesSay) {
+  const double half = 2.5;
+  EXPECT_EQ(__double2int_rn(half), 2);
+  EXPECT_EQ(__double2int_rn(3.5), 4);
+  EXPECT_EQ(__double2int_rz(-half), -2);
+  EXPECT_EQ(__double2int_rd(-half), -3);
+  EXPECT_EQ(__double2int_ru(half), 3);
+  EXPECT_EQ(__float2uint_rd(2.9f), 2u);
+  EXPECT_EQ(__float2uint_ru(2.1f), 3u);
+  EXPECT_EQ(__float2ll_ru(-2.9f), -2);
+  const int odd = (1 << 24) + 1;  // halfway between two floats
+  EXPECT_EQ(__int2float_rn(odd), 0x1p24f);
+  EXPECT_EQ(__int2float_rz(odd), 0x1p24f);
+  EXPECT_EQ(__int2float_rd(odd), 0x1p24f);
+  EXPECT_EQ(__int2float_ru(odd), 0x1p24f + 2);
+  EXPECT_EQ(__int2float_rd(-odd), -0x1p24f - 2);
+  EXPECT_EQ(__int2float_rz(-odd), -0x1p24f);
+  EXPECT_EQ(__uint2float_rn(~0u), 0x1p32f);
+  EXPECT_EQ(__uint2float_rz(~0u), 0x1.fffffep31f);
+  EXPECT_EQ(__ull2double_ru(~0ull), 0x1p64);
+  EXPECT_EQ(__ull2double_rd(~0ull), 0x1.fffffffffffffp63);
+  EXPECT_EQ(__ll2float_rn(7), 7.0f);
+  EXPECT_EQ(__double2float_ru(1.0 + 1e-12), 1.0f + 0x1p-23f);
+  EXPECT_EQ(__double2float_rz(1e300), std::numeric_limits<float>::max());
+  EXPECT_EQ(__double2float_rn(1e300), std::numeric_limits<float>::infinity());
+  EXPECT_EQ(__int2double_rn(-7), -7.0);
+}
+
+TEST(Arithmetic, OfFewBitsAndMeans) {
+  EXPECT_EQ(__mul24(3, -5), -15);
+  EXPECT_EQ(__mul24(0x01000002, 4), 8) << "the upper 8 bits do not count";
+  EXPECT_EQ(__mul24(0x00ffffff, 2), -2);
+  EXPECT_EQ(__umul24(0xff000003u, 5u), 15u);
+  EXPECT_EQ(__hadd(-3, 0), -2);
+  EXPECT_EQ(__rhadd(-3, 0), -1);
+  EXPECT_EQ(__uhadd(~0u, ~0u), ~0u);
+  EXPECT_EQ(__urhadd(0u, 1u), 1u);
+  EXPECT_EQ(umin(3u, ~0u), 3u);
+  EXPECT_EQ(umax(3u, ~0u), ~0u);
+  EXPECT_EQ(llmin(-3ll, 2ll), -3ll);
+  EXPECT_EQ(ullmax(1ull, ~0ull), ~0ull);
+  EXPECT_EQ(min(-1, 5u), 5u) << "as unsigned numbers";
+  EXPECT_EQ(max(1.5f, 2.5), 2.5);
+}
+
 TEST(Arithmetic, LeastAndGreatest) {
   EXPECT_EQ(min(3, 4), 3);
   EXPECT_EQ(max(3u, 4u), 4u);

@@ -1,7 +1,11 @@
 // The runtime API: devices, memory, streams, events, errors.
+#include <cuda.h>
+#include <cuda_profiler_api.h>
+#include <math_constants.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -85,6 +89,60 @@ TEST(Occupancy, RespectsThreadsAndSharedMemory) {
   EXPECT_EQ(blocks(128, 100 << 10), 2);
   EXPECT_EQ(blocks(128, 120 << 10), 1);
   EXPECT_EQ(blocks(128, 228 << 10), 0);
+}
+
+TEST(Occupancy, ProposesAGridThatFillsTheDevice) {
+  int blocks = 0, threads = 0;
+  EXPECT_CUDA(cudaOccupancyMaxPotentialBlockSize(&blocks, &threads, set_kernel));
+  EXPECT_EQ(threads, 1024);
+  EXPECT_EQ(blocks, 8);
+  EXPECT_CUDA(cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+      &blocks, &threads, set_kernel, [](int n) { return n * 600; }, 200));
+  EXPECT_EQ(threads, 200);
+  EXPECT_EQ(blocks, 4) << "two blocks of 120000 bytes do not fit a multiprocessor";
+}
+
+TEST(Settings, AreAcceptedAndAnswered) {
+  EXPECT_CUDA(cudaFuncSetCacheConfig(set_kernel, cudaFuncCachePreferShared));
+  EXPECT_CUDA(cudaFuncSetSharedMemConfig(set_kernel, cudaSharedMemBankSizeEightByte));
+  EXPECT_CUDA(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
+  EXPECT_CUDA(cudaDeviceSetSharedMemConfig(cudaSharedMemBankSizeFourByte));
+  EXPECT_CUDA(cudaProfilerStart());
+  EXPECT_CUDA(cudaProfilerStop());
+  EXPECT_CUDA(cudaThreadSynchronize());
+  int least = -1, greatest = -1, mode = -1;
+  EXPECT_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  EXPECT_EQ(least, greatest);
+  EXPECT_CUDA(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, 0));
+  EXPECT_EQ(mode, cudaComputeModeDefault);
+  EXPECT_EQ(CUDA_VERSION, CUDART_VERSION);
+  int version = 0;
+  EXPECT_CUDA(cudaRuntimeGetVersion(&version));
+  EXPECT_EQ(version, CUDART_VERSION);
+  EXPECT_EQ(CUDART_INF_F, INFINITY);
+  EXPECT_TRUE(std::isnan(CUDART_NAN));
+}
+
+TEST(Launch, TakesAnArrayOfPointersToArguments) {
+  Array<int> out(32);
+  int* data = out.data();
+  int value = 9;
+  void* arguments[] = {&data, &value};
+  EXPECT_CUDA(cudaLaunchKernel(set_kernel, 1, 32, arguments));
+  EXPECT_THAT(out.host(), testing::Each(9));
+}
+
+#if __CUDA_ARCH__ >= 900
+constexpr bool kernels_know_their_device = true;
+#else
+constexpr bool kernels_know_their_device = false;
+#endif
+
+TEST(Launch, CompilesWhatIsOnlyForADevice) {
+  EXPECT_TRUE(kernels_know_their_device) << "a kernel within #if __CUDA_ARCH__ would be empty";
+  cudaDeviceProp p;
+  EXPECT_CUDA(cudaGetDeviceProperties(&p, 0));
+  EXPECT_EQ(p.major * 100 + p.minor * 10, __CUDA_ARCH__);
 }
 
 TEST(FunctionAttributes, RaiseTheLimitOfSharedMemory) {
@@ -382,7 +440,7 @@ TEST(Failures, AreStickyUntilReset) {
 
 TEST(Failures, SayWhereAndHowToRepeat) {
   const std::string said = simt_test::failure(shape(2, 32), failing_kernel);
-  EXPECT_THAT(said, HasSubstr("unspecified launch failure"));
+  EXPECT_THAT(said, testing::StartsWith("unspecified launch failure: __trap() at "));
   EXPECT_THAT(said, HasSubstr("thread (3,0,0)"));
   EXPECT_THAT(said, HasSubstr("runtime_test.cu"));
   EXPECT_THAT(said, HasSubstr("SIMT_SEED=" + std::to_string(simt::options().seed)));
@@ -394,6 +452,7 @@ TEST(Failures, AreOfOneDevice) {
   const auto config = shape(1, 32);
   cudaLaunchKernelEx(&config, failing_kernel);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorLaunchFailure);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorLaunchFailure);
   EXPECT_CUDA(cudaSetDevice(1));
   EXPECT_CUDA(cudaDeviceSynchronize());
   EXPECT_CUDA(cudaSetDevice(0));

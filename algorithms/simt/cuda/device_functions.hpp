@@ -14,6 +14,7 @@
 
 #include "../diagnostics.hpp"
 #include "../thread.hpp"
+#include "conversions.hpp"
 
 constexpr int warpSize = 32;
 
@@ -151,35 +152,6 @@ inline std::size_t __cvta_generic_to_global(const void* p) {
   return reinterpret_cast<std::size_t>(p);
 }
 
-// ---------------------------------------------------------------- the same bits as another type
-inline float __uint_as_float(unsigned v) {
-  return std::bit_cast<float>(v);
-}
-inline float __int_as_float(int v) {
-  return std::bit_cast<float>(v);
-}
-inline unsigned __float_as_uint(float v) {
-  return std::bit_cast<unsigned>(v);
-}
-inline int __float_as_int(float v) {
-  return std::bit_cast<int>(v);
-}
-inline double __longlong_as_double(long long v) {
-  return std::bit_cast<double>(v);
-}
-inline long long __double_as_longlong(double v) {
-  return std::bit_cast<long long>(v);
-}
-inline int __double2hiint(double v) {
-  return int(std::bit_cast<std::uint64_t>(v) >> 32);
-}
-inline int __double2loint(double v) {
-  return int(std::bit_cast<std::uint64_t>(v));
-}
-inline double __hiloint2double(int high, int low) {
-  return std::bit_cast<double>(std::uint64_t(unsigned(high)) << 32 | unsigned(low));
-}
-
 // ---------------------------------------------------------------- integers
 inline int __mulhi(int a, int b) {
   return int(std::int64_t(a) * b >> 32);
@@ -198,6 +170,30 @@ inline unsigned __sad(int a, int b, unsigned c) {
 }
 inline unsigned __usad(unsigned a, unsigned b, unsigned c) {
   return c + (a < b ? b - a : a - b);
+}
+
+/// The product of the lower 24 bits of each, sign-extended.
+inline int __mul24(int a, int b) {
+  const auto low_24_bits = [](int v) {
+    return std::int64_t{static_cast<int>(static_cast<unsigned>(v) << 8) >> 8};
+  };
+  return static_cast<int>(low_24_bits(a) * low_24_bits(b));
+}
+inline unsigned __umul24(unsigned a, unsigned b) {
+  return (a & 0xFFFFFFu) * (b & 0xFFFFFFu);
+}
+/// The mean of both, rounded down; __rhadd and __urhadd: up.
+inline int __hadd(int a, int b) {
+  return static_cast<int>((std::int64_t{a} + b) >> 1);
+}
+inline int __rhadd(int a, int b) {
+  return static_cast<int>((std::int64_t{a} + b + 1) >> 1);
+}
+inline unsigned __uhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((std::uint64_t{a} + b) >> 1);
+}
+inline unsigned __urhadd(unsigned a, unsigned b) {
+  return static_cast<unsigned>((std::uint64_t{a} + b + 1) >> 1);
 }
 
 // ---------------------------------------------------------------- floating point
@@ -231,8 +227,20 @@ inline float __fdividef(float a, float b) {
 inline double __dadd_rn(double a, double b) {
   return a + b;
 }
+inline double __dsub_rn(double a, double b) {
+  return a - b;
+}
 inline double __dmul_rn(double a, double b) {
   return a * b;
+}
+inline double __ddiv_rn(double a, double b) {
+  return a / b;
+}
+inline double __drcp_rn(double a) {
+  return 1.0 / a;
+}
+inline double __dsqrt_rn(double a) {
+  return sqrt(a);
 }
 inline float rsqrtf(float x) {
   return 1.0f / sqrtf(x);
@@ -264,35 +272,27 @@ inline float __sinf(float x) {
 inline float __cosf(float x) {
   return cosf(x);
 }
+inline float __tanf(float x) {
+  return tanf(x);
+}
+inline void __sincosf(float x, float* sine, float* cosine) {
+  *sine = sinf(x);
+  *cosine = cosf(x);
+}
+inline float fdividef(float a, float b) {
+  return a / b;
+}
+inline float rcbrtf(float x) {
+  return 1.0f / cbrtf(x);
+}
+inline float norm3df(float x, float y, float z) {
+  return std::hypot(x, y, z);
+}
+inline float rnorm3df(float x, float y, float z) {
+  return 1.0f / std::hypot(x, y, z);
+}
 inline float __saturatef(float x) {
   return x > 0.0f ? (x < 1.0f ? x : 1.0f) : 0.0f;
-}
-inline int __float2int_rn(float x) {
-  return int(rintf(x));
-}
-inline int __float2int_rz(float x) {
-  return int(x);
-}
-inline int __float2int_rd(float x) {
-  return int(floorf(x));
-}
-inline int __float2int_ru(float x) {
-  return int(ceilf(x));
-}
-inline unsigned __float2uint_rn(float x) {
-  return unsigned(rintf(x));
-}
-inline unsigned __float2uint_rz(float x) {
-  return unsigned(x);
-}
-inline float __int2float_rn(int x) {
-  return float(x);
-}
-inline float __uint2float_rn(unsigned x) {
-  return float(x);
-}
-inline float __double2float_rn(double x) {
-  return float(x);
 }
 
 // ---------------------------------------------------------------- min and max, which CUDA has in
@@ -311,6 +311,42 @@ SIMT_MIN_MAX(unsigned long)
 SIMT_MIN_MAX(long long)
 SIMT_MIN_MAX(unsigned long long)
 #undef SIMT_MIN_MAX
+// Of two types, as CUDA has them: the result has the unsigned type.
+#define SIMT_MIN_MAX_MIXED(Signed, Unsigned)     \
+  constexpr Unsigned min(Signed a, Unsigned b) { \
+    return min(static_cast<Unsigned>(a), b);     \
+  }                                              \
+  constexpr Unsigned min(Unsigned a, Signed b) { \
+    return min(a, static_cast<Unsigned>(b));     \
+  }                                              \
+  constexpr Unsigned max(Signed a, Unsigned b) { \
+    return max(static_cast<Unsigned>(a), b);     \
+  }                                              \
+  constexpr Unsigned max(Unsigned a, Signed b) { \
+    return max(a, static_cast<Unsigned>(b));     \
+  }
+SIMT_MIN_MAX_MIXED(int, unsigned)
+SIMT_MIN_MAX_MIXED(long, unsigned long)
+SIMT_MIN_MAX_MIXED(long long, unsigned long long)
+#undef SIMT_MIN_MAX_MIXED
+constexpr unsigned umin(unsigned a, unsigned b) {
+  return min(a, b);
+}
+constexpr unsigned umax(unsigned a, unsigned b) {
+  return max(a, b);
+}
+constexpr long long llmin(long long a, long long b) {
+  return min(a, b);
+}
+constexpr long long llmax(long long a, long long b) {
+  return max(a, b);
+}
+constexpr unsigned long long ullmin(unsigned long long a, unsigned long long b) {
+  return min(a, b);
+}
+constexpr unsigned long long ullmax(unsigned long long a, unsigned long long b) {
+  return max(a, b);
+}
 inline float min(float a, float b) {
   return fminf(a, b);
 }
@@ -321,6 +357,18 @@ inline double min(double a, double b) {
   return fmin(a, b);
 }
 inline double max(double a, double b) {
+  return fmax(a, b);
+}
+inline double min(float a, double b) {
+  return fmin(a, b);
+}
+inline double min(double a, float b) {
+  return fmin(a, b);
+}
+inline double max(float a, double b) {
+  return fmax(a, b);
+}
+inline double max(double a, float b) {
   return fmax(a, b);
 }
 

@@ -13,6 +13,8 @@
 #define __cluster_dims__(...)
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
+// Empty: the C++ library writes the word within attributes, where nothing is allowed.
+#define __noinline__
 #define __align__(n) __attribute__((aligned(n)))
 
 // Shared memory is storage of the OS thread, because an OS thread runs one block at a time

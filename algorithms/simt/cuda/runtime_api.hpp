@@ -106,7 +106,7 @@ namespace simt {
 using InvokeKernel = void (*)(void* arguments);
 
 cudaError_t launch_kernel(const cudaLaunchConfig_t& config, const void* kernel, InvokeKernel invoke,
-                          std::shared_ptr<void> arguments, Site site);
+                          std::shared_ptr<void> arguments, Site site, const char* name = nullptr);
 cudaError_t set_function_attribute(const void* kernel, cudaFuncAttribute attribute, int value);
 cudaError_t get_function_attributes(cudaFuncAttributes* attributes, const void* kernel);
 cudaError_t occupancy(int* blocks, int threads, std::size_t shared_bytes);

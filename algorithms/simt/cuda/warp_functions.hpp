@@ -4,24 +4,31 @@
 // NOLINTBEGIN(bugprone-reserved-identifier): the names are CUDA's.
 
 #include "../barrier.hpp"
+#include "../diagnostics.hpp"
+#include "../site.hpp"
 #include "../warp.hpp"
 
 // ---------------------------------------------------------------- block
-inline void __syncthreads(SIMT_SITE) {
-  simt::block_barrier(SIMT_HERE);
+namespace simt {
+template <class Unique>
+inline char barrier_identity = 0;
+}  // namespace simt
+
+template <class Unique>
+void simt_syncthreads(Unique, SIMT_SITE) {
+  simt::block_barrier({simt_file, simt_line, &simt::barrier_identity<Unique>});
 }
-inline int __syncthreads_count(int predicate, SIMT_SITE) {
-  simt::block_barrier(SIMT_HERE, predicate);
-  return simt::barrier_votes(simt::Vote::count);
+template <class Unique>
+int simt_syncthreads_vote(Unique, simt::Vote vote, int predicate, SIMT_SITE) {
+  simt::block_barrier({simt_file, simt_line, &simt::barrier_identity<Unique>}, predicate);
+  return simt::barrier_votes(vote);
 }
-inline int __syncthreads_and(int predicate, SIMT_SITE) {
-  simt::block_barrier(SIMT_HERE, predicate);
-  return simt::barrier_votes(simt::Vote::all);
-}
-inline int __syncthreads_or(int predicate, SIMT_SITE) {
-  simt::block_barrier(SIMT_HERE, predicate);
-  return simt::barrier_votes(simt::Vote::any);
-}
+// Macros, since each lambda expression has a type of its own, which tells apart two barriers that a
+// kernel's macro puts into two branches on one line.
+#define __syncthreads() simt_syncthreads([] {})
+#define __syncthreads_count(...) simt_syncthreads_vote([] {}, simt::Vote::count, __VA_ARGS__)
+#define __syncthreads_and(...) simt_syncthreads_vote([] {}, simt::Vote::all, __VA_ARGS__)
+#define __syncthreads_or(...) simt_syncthreads_vote([] {}, simt::Vote::any, __VA_ARGS__)
 
 // ---------------------------------------------------------------- votes
 inline void __syncwarp(unsigned mask = ~0u, SIMT_SITE) {

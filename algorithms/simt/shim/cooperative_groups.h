@@ -1,6 +1,10 @@
 // Cooperative groups: the block, its tiles, the cluster and the grid.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
 #include "cuda_runtime.h"
 
 namespace cooperative_groups {
@@ -47,24 +51,44 @@ class thread_block_tile {
   static unsigned match_any(T value, SIMT_SITE) {
     return __match_any_sync(mask(), value, simt_file, simt_line) >> first();
   }
+  // Trivially copyable values of up to 32 bytes, as on a GPU.
   template <class T>
   static T shfl(T value, int source, SIMT_SITE) {
-    return __shfl_sync(mask(), value, source, int(Size), simt_file, simt_line);
+    return by_words(value, [&](std::uint64_t word) {
+      return __shfl_sync(mask(), word, source, int(Size), simt_file, simt_line);
+    });
   }
   template <class T>
   static T shfl_up(T value, unsigned delta, SIMT_SITE) {
-    return __shfl_up_sync(mask(), value, delta, int(Size), simt_file, simt_line);
+    return by_words(value, [&](std::uint64_t word) {
+      return __shfl_up_sync(mask(), word, delta, int(Size), simt_file, simt_line);
+    });
   }
   template <class T>
   static T shfl_down(T value, unsigned delta, SIMT_SITE) {
-    return __shfl_down_sync(mask(), value, delta, int(Size), simt_file, simt_line);
+    return by_words(value, [&](std::uint64_t word) {
+      return __shfl_down_sync(mask(), word, delta, int(Size), simt_file, simt_line);
+    });
   }
   template <class T>
   static T shfl_xor(T value, int lane_mask, SIMT_SITE) {
-    return __shfl_xor_sync(mask(), value, lane_mask, int(Size), simt_file, simt_line);
+    return by_words(value, [&](std::uint64_t word) {
+      return __shfl_xor_sync(mask(), word, lane_mask, int(Size), simt_file, simt_line);
+    });
   }
 
  private:
+  // A lane exchanges 8 bytes at a time.
+  template <class T, class ShuffleWord>
+  static T by_words(T value, ShuffleWord shuffle_word) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 32,
+                  "a tile exchanges trivially copyable values of up to 32 bytes");
+    std::uint64_t words[(sizeof(T) + 7) / 8]{};
+    std::memcpy(words, &value, sizeof(T));
+    for (std::uint64_t& word : words) word = shuffle_word(word);
+    std::memcpy(&value, words, sizeof(T));
+    return value;
+  }
   static unsigned first() { return simt::lane() & ~(Size - 1); }
   static unsigned mask() { return (~0u >> (32 - Size)) << first(); }
 };

@@ -23,6 +23,19 @@ __global__ void barriers_in_branches_kernel(int* out) {
   }
 }
 
+#define IN_BOTH_BRANCHES(condition, statement) \
+  if (condition) {                             \
+    statement;                                 \
+    out[0] = 1;                                \
+  } else {                                     \
+    statement;                                 \
+    out[1] = 1;                                \
+  }
+
+__global__ void barriers_on_one_line_kernel(int* out){
+    IN_BOTH_BRANCHES(threadIdx.x < 32, __syncthreads())  // planted: barriers_on_one_line
+}
+
 __global__ void unequal_barrier_counts_kernel(int* out) {
   for (unsigned i = 0; i < 2 + threadIdx.x / 32; ++i) {
     __syncthreads();  // planted: unequal_barrier_counts
@@ -56,6 +69,9 @@ PLANT(exit_before_barrier) {
 }
 PLANT(barriers_in_branches) {
   trial.launch(1, 64, barriers_in_branches_kernel, trial.out);
+}
+PLANT(barriers_on_one_line) {
+  trial.launch(1, 64, barriers_on_one_line_kernel, trial.out);
 }
 PLANT(unequal_barrier_counts) {
   trial.launch(1, 64, unequal_barrier_counts_kernel, trial.out);

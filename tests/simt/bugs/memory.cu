@@ -45,6 +45,11 @@ __global__ void shift_kernel(int* out) {
   out[threadIdx.x] = 1 << (threadIdx.x + 1);  // planted: shift_too_far
 }
 
+// nvcc's code gives the nearest int, the CPU's anything.
+__global__ void cast_kernel(int* out, float factor) {
+  out[threadIdx.x] = int(factor * (threadIdx.x + 1));  // planted: cast_out_of_range
+}
+
 __global__ void uninitialised_dynamic_shared_kernel(int* out) {
   const int* shared = reinterpret_cast<const int*>(simt::dynamic_smem);
   out[threadIdx.x] = shared[threadIdx.x];  // planted: uninitialised_dynamic_shared
@@ -143,6 +148,9 @@ PLANT(misaligned_vector) {
 }
 PLANT(shift_too_far) {
   trial.launch(1, 32, shift_kernel, trial.out);
+}
+PLANT(cast_out_of_range) {
+  trial.launch(1, 32, cast_kernel, trial.out, 3e9f);
 }
 PLANT(double_free) {
   int* array;

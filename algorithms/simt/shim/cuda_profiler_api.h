@@ -1,0 +1,3 @@
+// cudaProfilerStart and cudaProfilerStop; here they come with all the rest.
+#pragma once
+#include "cuda_runtime.h"

@@ -1,0 +1,3 @@
+// The runtime's types; here they come with all the rest.
+#pragma once
+#include "cuda_runtime.h"
