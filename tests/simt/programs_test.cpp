@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <string>
+
 #include "process.hpp"
 
 namespace {
@@ -44,6 +47,39 @@ TEST(Programs, AnUncheckedFailureHasAnExitCodeOfItsOwn) {
                                   HasSubstr("fill, launched at"), HasSubstr("unchecked.cu:13")));
   EXPECT_THAT(found.output, testing::Not(HasSubstr("leak"))) << "noise after an error";
 #endif
+}
+
+// What launch_syntax.py makes of a source.
+Finished rewrite(const std::string& source) {
+  const std::string path = testing::TempDir() + "launch_syntax_test.cu";
+  std::ofstream(path) << source;
+  return simt_test::run_process("'" WARPATH_LAUNCH_SYNTAX "' '" + path + "'");
+}
+
+TEST(LaunchSyntax, CallsTheKernelWithArgumentsThatAreEvaluatedOnce) {
+  EXPECT_THAT(
+      rewrite("n::k<int, (3 > 2)><<<dim3(2, 3), f(1, 2) >> 1>>>(p++, g<1, 2>(x), 0, {1, 2});\n")
+          .output,
+      HasSubstr("simt::launch_call(\"n::k<int, (3 > 2)>\", "
+                "simt::address_of_kernel(n::k<int, (3 > 2)>), "
+                "simt::LaunchSyntax(dim3(2, 3), f(1, 2) >> 1), "
+                "[=, simt_0 = (p++), simt_1 = ( g<1, 2>(x))] "
+                "{ n::k<int, (3 > 2)>(simt_0, simt_1, 0, {1, 2}); });"));
+}
+
+TEST(LaunchSyntax, LeavesCommentsAndLiteralsAlone) {
+  const std::string source =
+      "// k<<<1, 2>>>(x)\n/* extern __shared__ */ auto s = \"k<<<1, 2>>>(x)\";\n";
+  EXPECT_THAT(rewrite(source).output, HasSubstr(source));
+}
+
+TEST(LaunchSyntax, NamesTheLineThatItCannotRead) {
+  for (const char* source : {"\n\nk<<<1, 2>>>;", "\n\nk<<<1, 2;", "\n\nk<<<1, 2>>>(x;",
+                             "\n\nextern __shared__ int s;", "\n\n<<<1, 2>>>(x);"}) {
+    const Finished found = rewrite(source);
+    EXPECT_EQ(found.status, 1) << source;
+    EXPECT_THAT(found.output, HasSubstr("launch_syntax_test.cu:3: ")) << source;
+  }
 }
 
 }  // namespace
