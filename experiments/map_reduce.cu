@@ -4,6 +4,7 @@
 #include <cstring>
 #include <random>
 
+#include "core/with_constant.hpp"
 #include "device_compare.cuh"
 #include "map_reduce/map_reduce.cuh"
 #include "map_reduce/oracle.hpp"
@@ -349,8 +350,8 @@ std::unique_ptr<Problem> make_gaussian_sum(const Parameters& problem) {
     return make<GaussianSum<float, 3, Accuracy::kahan>>(problem);
   }
   std::unique_ptr<Problem> made;
-  map_reduce::with_dimension<1, 3, 16, 64, 128>(
-      static_cast<int>(d), [&]<int D>() { made = make<GaussianSum<float, D>>(problem); });
+  with_constant<1, 3, 16, 64, 128>("D", static_cast<int>(d),
+                                   [&]<int D>() { made = make<GaussianSum<float, D>>(problem); });
   return made;
 }
 

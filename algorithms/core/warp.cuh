@@ -32,7 +32,6 @@ __device__ __forceinline__ T warp_sum(T value) {
   return value;
 }
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 // The same in one instruction, or in three: one for each digit.
 __device__ __forceinline__ int warp_sum(int value) {
   return __reduce_add_sync(full_warp, value);
@@ -48,7 +47,6 @@ __device__ __forceinline__ std::uint64_t warp_sum(std::uint64_t value) {
   const std::uint64_t high = __reduce_add_sync(full_warp, static_cast<unsigned>(value >> 42));
   return low + (middle << 21) + (high << 42);
 }
-#endif
 
 /// Sum of the values of this lane and of all lanes below it (Hillis and Steele).
 template <class T>

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <limits>
 
-#include "core/hopper.cuh"
 #include "map_reduce/arrays.cuh"
+#include "map_reduce/instructions.cuh"
 
 namespace warpath::map_reduce {
 

@@ -56,18 +56,6 @@ Array<std::remove_const_t<T>, D> vectors(DeviceSpan<T> numbers, const std::strin
   return {numbers.data, numbers.count / D};
 }
 
-/// Calls act.operator()<D>() with the D of `Compiled` that equals `dimension`. Throws
-/// std::invalid_argument where there is none.
-template <int... Compiled, class Act>
-void with_dimension(int dimension, Act&& act) {
-  const bool found =
-      ((dimension == Compiled && (act.template operator()<Compiled>(), true)) || ...);
-  if (found) return;
-  std::string compiled;
-  ((compiled += " " + std::to_string(Compiled)), ...);
-  throw std::invalid_argument("D is " + std::to_string(dimension) + ": compiled are" + compiled);
-}
-
 /// A tuple that kernels can have as a parameter, and shared memory as an element.
 template <class... Ts>
 struct Pack {};

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <cuda/atomic>
 #include <type_traits>
 #include <utility>
 
+#include "core/last_block.cuh"
 #include "core/warp.cuh"
 #include "map_reduce/arrays.cuh"
 #include "map_reduce/tuning.hpp"
@@ -166,20 +166,6 @@ __device__ __forceinline__ void thread_reduce_tile(const Problem& problem,
       }
     }
   }
-}
-
-/// True in all threads of the last of `parts` blocks to call this with the same ticket, which is 0
-/// before and after; what the others wrote before they called it is visible then.
-__device__ __forceinline__ bool is_last_block(unsigned* ticket, unsigned parts) {
-  __shared__ bool is_last;
-  __syncthreads();  // the block's partial results are written
-  if (threadIdx.x == 0) {
-    cuda::atomic_ref<unsigned, cuda::thread_scope_device> counter(*ticket);
-    is_last = counter.fetch_add(1, cuda::memory_order_acq_rel) == parts - 1;
-    if (is_last) counter.store(0, cuda::memory_order_relaxed);
-  }
-  __syncthreads();  // is_last is there
-  return is_last;
 }
 
 /// The state of row i from the states of parts first, first + step, ..., `count` of them, in this

@@ -4,12 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace warpath::map_reduce {
+#include "core/divide_up.hpp"
 
-/// a / b, rounded up.
-constexpr std::int64_t divide_up(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
+namespace warpath::map_reduce {
 
 /// Columns of a tile in shared memory, by the bytes of one: 256, or as many as leave room for
 /// several blocks.

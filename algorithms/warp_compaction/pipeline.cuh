@@ -19,6 +19,7 @@
 
 #include <cstdint>
 
+#include "core/block_look_back.cuh"
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "core/look_back.cuh"
@@ -246,11 +247,8 @@ class Pipeline {
       const TileTicket ticket = slot.ticket;
       if (ticket.tile >= 0) {
         const unsigned sum = tile_kept(slot);
-        const auto place = static_cast<std::int64_t>(look_back_.sum_before(ticket, sum));
-        if (lane_index() == 0) {
-          slot.place = place;
-          if (ticket.tile == look_back_.tiles() - 1) *kept = place + sum;
-        }
+        const std::int64_t place = warp_place(look_back_, ticket, sum, kept);
+        if (lane_index() == 0) slot.place = place;
       }
       arrive(slot.placed);
       if (ticket.tile < 0) return;

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "core/block_look_back.cuh"
 #include "core/launch.cuh"
 #include "core/look_back.cuh"
 #include "core/warp.cuh"
@@ -32,8 +33,7 @@ template <class Rule, class Shape>
 struct SinglePassStorage {
   TileColumn<typename Rule::Item, Shape::tile_items> items;
   TileColumn<typename Rule::Companion, Shape::tile_items> companions;
-  TileTicket ticket;
-  std::int64_t place;  ///< in the output, of the tile's first kept item
+  BlockTile tile;
   int warp_kept[Shape::warps];
 };
 
@@ -50,15 +50,9 @@ __global__ void __launch_bounds__(Shape::threads)
   using Companion = typename Rule::Companion;
   auto& shared = dynamic_shared<SinglePassStorage<Rule, Shape>>();
   const TilePointers<Item, Companion> tile{shared.items.elements(), shared.companions.elements()};
-  const bool leads = warp_index() == 0;
 
   for (;;) {
-    if (leads) {
-      const TileTicket drawn = look_back.draw();
-      if (lane_index() == 0) shared.ticket = drawn;
-    }
-    __syncthreads();  // the ticket is there, and the tile before is copied
-    const TileTicket ticket = shared.ticket;
+    const TileTicket ticket = block_draw(look_back, shared.tile);
     if (ticket.tile < 0) break;
 
     const std::int64_t index = ticket.tile * Shape::tile_items;
@@ -73,21 +67,10 @@ __global__ void __launch_bounds__(Shape::threads)
     if (lane_index() == 0) shared.warp_kept[warp_index()] = warp_kept;
     __syncthreads();  // the warps' counts are there
 
-    if (leads) {
-      const int tile_kept =
-          warp_sum(lane_index() < Shape::warps ? shared.warp_kept[lane_index()] : 0);
-      if (lane_index() == 0) look_back.publish(ticket, static_cast<unsigned>(tile_kept));
-      look_back.clear(ticket);
-      const auto place =
-          static_cast<std::int64_t>(look_back.sum_before(ticket, static_cast<unsigned>(tile_kept)));
-      if (lane_index() == 0) {
-        shared.place = place;
-        if (ticket.tile == look_back.tiles() - 1) *kept = place + tile_kept;
-      }
-    }
-    __syncthreads();  // the place is there
-
-    std::int64_t place = shared.place;
+    const auto tile_kept = [&] {
+      return warp_sum(lane_index() < Shape::warps ? shared.warp_kept[lane_index()] : 0);
+    };
+    std::int64_t place = block_place(look_back, ticket, tile_kept, shared.tile, kept);
     for (int warp = 0; warp < warp_index(); ++warp) place += shared.warp_kept[warp];
     warp_copy_segment<Shape, Rule>(
         out, place, TilePointers<const Item, const Companion>{tile.items, tile.companions},

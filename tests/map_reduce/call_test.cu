@@ -54,15 +54,6 @@ TEST(BadInput, LengthsAndDimensions) {
   EXPECT_THAT(call({memory.b.data(), 50}), HasSubstr("out overlaps y array 2"));
 }
 
-TEST(BadInput, DimensionsThatAreNotCompiled) {
-  int found = 0;
-  const auto act = [&]<int D>() { found = D; };
-  with_dimension<1, 3, 64>(3, act);
-  EXPECT_EQ(found, 3);
-  EXPECT_EQ(message_of<std::invalid_argument>([&] { with_dimension<1, 3, 64>(129, act); }),
-            "D is 129: compiled are 1 3 64");
-}
-
 TEST(BadInput, ThreadsOfABlock) {
   Memory memory;
   for (const Variant variant : {Variant::gpu_1d, Variant::gpu_2d}) {
