@@ -59,7 +59,7 @@ namespace boost_context = boost::context::detail;
 // Every fiber of the executor has the same entry, so one place for it will do.
 std::atomic<void (*)()> common_entry{nullptr};
 
-// Boost hands the suspended stack to whoever runs next, who stores it where the suspender wanted
+// Boost hands the suspended stack to what runs next, which stores it where the suspender wanted
 // it.
 void arrived(boost_context::transfer_t from) {
   *static_cast<Context*>(from.data) = from.fctx;

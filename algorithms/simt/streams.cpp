@@ -216,7 +216,7 @@ void record_event(CUevent_st& e, CUstream_st& s) {
   });
 }
 
-// An event that was never recorded holds nobody up. Later recordings do not concern this wait.
+// An event that was never recorded delays nothing. Later recordings do not concern this wait.
 void wait_event(CUstream_st& s, CUevent_st& e) {
   enqueue(
       s, [] {}, [state = e.state, number = e.state->recorded] { return state->done >= number; });

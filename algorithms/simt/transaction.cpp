@@ -35,7 +35,7 @@ void add_waiting(Worker::Transaction& t) {
   t.waiting.push_back(self);
 }
 
-// Ends the phase if it is complete and somebody waits for it: the copies land now.
+// Ends the phase if it is complete and a thread waits for it: the copies land now.
 void settle(TxBarrier* b, Worker::Transaction& t) {
   if (t.waiting.empty() || !complete(*b, t)) return;
   happens_after(b);
@@ -52,8 +52,8 @@ void settle(TxBarrier* b, Worker::Transaction& t) {
   t.waiting.clear();
 }
 
-// What comes now belongs to the next phase. A phase that nobody has waited for yet could have ended
-// at any time before; now it must.
+// What comes now belongs to the next phase. A phase that no thread has waited for yet could have
+// ended at any time before; now it must.
 void end_complete_phase(TxBarrier* b, Worker::Transaction& t) {
   if (!complete(*b, t)) return;
   add_waiting(t);
@@ -103,7 +103,7 @@ void tx_copy(TxBarrier* b, void* dst, const void* src, unsigned bytes, const cha
   auto& t = state_of(b, SIMT_HERE);
   end_complete_phase(b, t);
   std::memset(dst, not_landed, bytes);
-  happens_before(b);  // whoever waits lands the copy over the poison
+  happens_before(b);  // the thread that waits lands the copy over the poison
   {
     const Unobserved books;
     t.copies.push_back({dst, src, bytes, SIMT_HERE});

@@ -72,7 +72,7 @@ void Worker::arrived() {
       worker->own_stack_bytes = bytes;
     }
   })
-  // Only now does nobody stand on the stack of the thread that has ended.
+  // Only now is the stack of the thread that has ended no longer in use.
   if (worker->ended_stack) {
     unsigned char* stack = std::exchange(worker->ended_stack, nullptr);
     if (reuse_stacks) {
@@ -83,7 +83,7 @@ void Worker::arrived() {
   }
 }
 
-// to: a thread, or null for the worker's own stack. ended: nobody will come back to the running
+// to: a thread, or null for the worker's own stack. ended: nothing will return to the running
 // stack.
 void Worker::switch_to(Thread* to, bool ended) {
   Thread* from = self;
