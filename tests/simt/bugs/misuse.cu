@@ -10,22 +10,22 @@
 namespace {
 
 __global__ void kernel(int* out) {
-  out[0] = 1;
+  out[threadIdx.x] = 1;
 }
 
 __global__ void throwing_kernel(int* out) {
   if (threadIdx.x == 3) throw std::runtime_error("thrown in a kernel");
-  out[0] = 1;
+  out[threadIdx.x] = 1;
 }
 
 __global__ void trapping_kernel(int* out) {
   if (threadIdx.x == 3) __trap();  // planted: trap
-  out[0] = 1;
+  out[threadIdx.x] = 1;
 }
 
 __global__ void asserting_kernel(int* out) {
   assert(threadIdx.x != 3);  // planted: device_assert
-  out[0] = 1;
+  out[threadIdx.x] = 1;
 }
 
 }  // namespace
