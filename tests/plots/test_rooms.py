@@ -72,7 +72,7 @@ def names(text: str, technique: str) -> bool:
 
 def is_its_own(path: str, technique: str) -> bool:
     """Whether the file goes when the technique goes."""
-    folders = [f"{room}/{technique}/" for room in ("algorithms", "tests", "configs")]
+    folders = [f"{room}/{technique}/" for room in ("algorithms", "tests", "configs", "experiments")]
     files = [f"experiments/{technique}.cu", f"plots/{technique}.py"]
     files += [f"tests/plots/test_{technique}.py", f"tests/plots/rows/{technique}.py"]
     return path in files or path.startswith(tuple(folders))

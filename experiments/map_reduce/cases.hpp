@@ -1,0 +1,19 @@
+// The problems of map_reduce's experiments, by what is computed. Each throws std::invalid_argument
+// for parameters that are not compiled.
+#pragma once
+
+#include <memory>
+
+#include "harness/technique.hpp"
+
+namespace warpath::experiments::pairs {
+
+/// Gaussian sums in three dimensions, of every type of numbers and accuracy.
+std::unique_ptr<harness::Problem> make_gaussian_sum(const harness::Parameters& problem);
+/// Gaussian sums in 1, 16, 64 or 128 dimensions, float32.
+std::unique_ptr<harness::Problem> make_gaussian_sum_of_dimension(
+    const harness::Parameters& problem);
+/// Other formulas and reductions in three dimensions, float32.
+std::unique_ptr<harness::Problem> make_other(const harness::Parameters& problem);
+
+}  // namespace warpath::experiments::pairs
