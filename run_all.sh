@@ -22,6 +22,7 @@ usage() {
   cat <<'END'
 Usage: ./run_all.sh [EXPERIMENT...] [OPTIONS]   run, draw the figures and write the report
        ./run_all.sh test [OPTIONS]              pass the tests
+       ./run_all.sh sanitize [PROGRAM...]       compute-sanitizer over the tests' kernels, on a GPU
        ./run_all.sh setup                       install what every mode needs, and stop
 
 EXPERIMENT is a technique, as a folder of configs/ is called, or TECHNIQUE/EXPERIMENT, one of its
@@ -229,7 +230,7 @@ choose_configs() {
   for file in "${files[@]}"; do known+=("${file%%/*}" "${file%.json}"); done
   mapfile -t known < <(printf '%s\n' "${known[@]}" | sort -u)
   CONFIGS=()
-  for wanted in "${WANTED[@]}"; do require_one_of experiment "$wanted" "${known[@]}" test setup; done
+  for wanted in "${WANTED[@]}"; do require_one_of experiment "$wanted" "${known[@]}" test sanitize setup; done
   for file in "${files[@]}"; do
     found=${WANTED[0]+no}
     for wanted in "${WANTED[@]}"; do
@@ -294,12 +295,28 @@ run_ctest() { ctest --preset "$BACKEND" --parallel "$JOBS"; }
 
 run_pytest() { PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m pytest -q tests/plots; }
 
+# Both at once: one leaves cores idle at its end, the other takes one core only. Python's output comes behind ctest's.
+run_ctest_and_pytest() {
+  local log=build/pytest.log python_status=0 status=0 python
+  run_pytest >"$log" 2>&1 &
+  python=$!
+  run_ctest || status=1
+  wait "$python" || python_status=$?
+  printf '\n'
+  cat "$log"
+  return $((status | (python_status != 0)))
+}
+
 run_tests() {
   local failed=()
-  stage "build ($BACKEND)" build || die 'the build failed: see above'
-  stage "ctest ($BACKEND)" run_ctest || failed+=(ctest)
-  # The sanitizers have nothing to say about Python.
-  [[ $BACKEND == *san ]] || stage 'pytest (plots, report, configurations)' run_pytest || failed+=(pytest)
+  # The sanitizers have nothing to say about Python, nor about the program, whose kernels are those of the tests.
+  if [[ $BACKEND == *san ]]; then
+    stage "build ($BACKEND)" build warpath_tests || die 'the build failed: see above'
+    stage "ctest ($BACKEND)" run_ctest || failed+=(ctest)
+  else
+    stage "build ($BACKEND)" build || die 'the build failed: see above'
+    stage "ctest ($BACKEND), pytest" run_ctest_and_pytest || failed+=('ctest or pytest')
+  fi
   print_stages
   if ((${#failed[@]})); then
     banner "FAILED: ${failed[*]}"
@@ -307,6 +324,13 @@ run_tests() {
   fi
   say ''
   say 'All tests passed.'
+}
+
+# The kernels under compute-sanitizer, on this machine's GPU.
+run_sanitizer() {
+  [[ $BACKEND == cuda ]] || die 'compute-sanitizer needs a GPU; without one: ./run_all.sh test --backend emulated-asan'
+  stage 'build (cuda)' build warpath_tests || die 'the build failed: see above'
+  stage 'compute-sanitizer' tests/sanitize.sh build/cuda/bin "${WANTED[@]}" || exit 1
 }
 
 # ---- the command line
@@ -342,7 +366,7 @@ while (($#)); do
       ;;
     --resume) RESUME=(--resume) ;;
     -*) require_one_of option "$1" "${OPTIONS[@]}" ;;
-    test | setup) COMMAND=$1 ;;
+    test | sanitize | setup) COMMAND=$1 ;;
     *) WANTED+=("${1%/}") ;;
   esac
   shift
@@ -353,7 +377,7 @@ mkdir -p build
 if [[ $COMMAND == run ]]; then
   [[ $BACKEND != *san ]] || die "$BACKEND is for the tests: ./run_all.sh test --backend $BACKEND"
   choose_configs
-elif ((${#WANTED[@]})); then
+elif [[ $COMMAND != sanitize ]] && ((${#WANTED[@]})); then
   die "'$COMMAND' takes no experiment, but got '${WANTED[*]}'"
 fi
 
@@ -368,6 +392,9 @@ choose_backend
 choose_jobs
 if [[ $COMMAND == test ]]; then
   run_tests
+  exit
+elif [[ $COMMAND == sanitize ]]; then
+  run_sanitizer
   exit
 fi
 

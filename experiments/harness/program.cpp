@@ -15,6 +15,7 @@
 #include "harness/list.hpp"
 #include "harness/nearest.hpp"
 #include "harness/new_process.hpp"
+#include "harness/provenance.hpp"
 
 namespace warpath::harness {
 namespace {
@@ -27,7 +28,8 @@ constexpr const char* usage =
     "  warpath run CONFIG...        verifies and measures every point of the configurations\n"
     "  warpath verify CONFIG...     verifies only\n"
     "  warpath demo TECHNIQUE       prints the source's own demonstration\n"
-    "  warpath info                 measures what this machine can do at best\n\n"
+    "  warpath info                 measures what this machine can do at best\n"
+    "  warpath --version            the version, the commit and the backend of this program\n\n"
     "CONFIG is a file, or a technique for all of its configurations, or technique/experiment.\n"
     "warpath COMMAND --help says more. Exit codes: 0 good, 1 a point failed, 2 bad input, 130 "
     "interrupted.\n";
@@ -217,6 +219,10 @@ int dispatch(int argc, const char* const* argv, const std::vector<Technique>& te
   if (command == "demo") return demo_command(arguments, techniques);
   if (command == "info") return info_command(arguments);
   if (command == probe_command) return device_is_usable() ? exit_good : exit_failed_points;
+  if (command == "--version") {
+    std::printf("warpath %s\n", version().c_str());
+    return exit_good;
+  }
   if (command == "--help" || command == "-h" || command == "help") {
     std::fputs(usage, stdout);
     return exit_good;

@@ -73,6 +73,11 @@ std::string build_id() {
   return id;
 }
 
+std::string version() {
+  return std::string(project_version) + " (commit " + git_commit + (git_dirty ? ", changed" : "") +
+         ", backend " + (emulated ? "emulated" : "cuda") + ")";
+}
+
 Json provenance(const Device& device) {
   return {{"git_commit", git_commit},
           {"git_dirty", git_dirty},

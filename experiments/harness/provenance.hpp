@@ -11,6 +11,10 @@ namespace warpath::harness {
 /// The "provenance" object of records and archives; README.md lists its fields.
 Json provenance(const Device& device);
 
+/// "0.1.0 (commit 7d831de..., backend emulated)", with "changed" behind the commit if the tree
+/// differed from it.
+std::string version();
+
 /// A hash of this program's file: another build is another one.
 std::string build_id();
 

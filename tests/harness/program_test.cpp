@@ -452,6 +452,16 @@ TEST_F(ProgramTest, HelpIsThereForEveryCommand) {
   EXPECT_THAT(run({"--help"}).out, HasSubstr("warpath verify"));
 }
 
+TEST_F(ProgramTest, VersionNamesVersionCommitAndBackend) {
+  const Outcome outcome = run({"--version"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_THAT(outcome.out, testing::MatchesRegex(
+                               "warpath [0-9]+\\.[0-9]+\\.[0-9]+ \\(commit "
+                               "([0-9a-f]+|unknown)(, changed)?, backend (emulated|cuda)\\)\n"));
+  EXPECT_THAT(outcome.out, HasSubstr(emulated ? "emulated" : "cuda"));
+  EXPECT_THAT(run({"--help"}).out, HasSubstr("warpath --version"));
+}
+
 TEST_F(ProgramTest, BadCommandLinesNameWhatIsKnown) {
   write_config(R"([{"cross": {"n": 16}}])");
   const auto error = [&](const std::vector<std::string>& arguments) {
