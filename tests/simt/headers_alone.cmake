@@ -1,6 +1,6 @@
-# Compiles each header of the shim alone: it must include what it uses.
+# Compiles each header of the executor and of the shim alone: it must include what it uses.
 #   cmake -Dcompiler=<c++> -Dalgorithms=<dir> -P headers_alone.cmake
-file(GLOB headers LIST_DIRECTORIES false ${algorithms}/simt/cuda/*.hpp ${algorithms}/simt/shim/*
+file(GLOB headers LIST_DIRECTORIES false ${algorithms}/simt/*.hpp ${algorithms}/simt/cuda/*.hpp ${algorithms}/simt/shim/*
      ${algorithms}/simt/shim/cooperative_groups/* ${algorithms}/simt/shim/cuda/*)
 set(failed "")
 foreach(header IN LISTS headers)
