@@ -89,6 +89,7 @@ MUTATIONS = [
         (
             "single pass: count from the first tile",
             "if (<<<ticket.tile == look_back.tiles() - 1 ||| ticket.tile == 0>>>) *kept = place + tile_kept;",
+            "if (lane_index() == 0 && <<<ticket.tile == look_back.tiles() - 1 ||| ticket.tile == 0>>>) *total = place + own_sum;",
         ),
         (
             "pipeline: loads into a stage in use",
@@ -117,7 +118,8 @@ MUTATIONS = [
         ),
         (
             "duplicates: ties from coordinate 0 on",
-            "const int coordinate = <<<(primary + k) % dimensions ||| k % dimensions>>>;",
+            "const int coordinate = <<<(primary + k) % dimensions ||| k % dimensions>>>; const Coordinate x = tuples[",
+            "const int coordinate = <<<(primary + k) % dimensions ||| k % dimensions>>>; const Coordinate x = a[coordinate];",
         ),
     ),
     *_of(
@@ -204,6 +206,7 @@ MUTATIONS = [
         (
             "scan of counts: no barrier at the end of a tile",
             "if (mine < tiles) counts[mine] = shared.place + before; {{{__syncthreads();  // and read ||| ;}}}",
+            "if (mine < count) counts[mine] = place + before; {{{__syncthreads();  // and read ||| ;}}}",
         ),
         (
             "close gaps: the last tile from the wrong end",
