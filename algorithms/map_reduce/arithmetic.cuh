@@ -44,12 +44,18 @@ __device__ __forceinline__ float exp2_by_polynomial(float x) {
   return power;
 }
 
-/// 2^x; relative error 3e-16, results below 2^-1022 are 0, those from 2^1023 on infinite. Half the
-/// instructions of exp2().
-__device__ __forceinline__ double exp2_of(double x) {
+/// 2^(a b); the product is rounded once, in float.
+__device__ __forceinline__ float exp2_of_product(float a, float b) {
+  return exp2_of(a * b);
+}
+
+/// 2^(a b), where the product is never rounded; relative error 3e-16, results below 2^-1021.5 are
+/// 0. Half the instructions of exp2(), and none for the product.
+__device__ __forceinline__ double exp2_of_product(double a, double b) {
   constexpr double rounder = 6755399441055744;  // 1.5 * 2^52
-  const double rounded = x + rounder;
-  const double f = x - (rounded - rounder);
+  const double rounded = fma(a, b, rounder);
+  const double whole = rounded - rounder;
+  const double f = fma(a, b, -whole);
   double power = 4.43528070319254596e-10;
   power = fma(power, f, 7.07410557983053419e-9);
   power = fma(power, f, 1.01781980353714773e-7);
@@ -68,8 +74,11 @@ __device__ __forceinline__ double exp2_of(double x) {
   memcpy(&exponent, &rounded, sizeof exponent);
   bits += exponent << 52;
   memcpy(&power, &bits, sizeof power);
-  if (x < -1022) return 0;
-  return x < 1023 ? power : (x == x ? std::numeric_limits<double>::infinity() : x);
+  if (whole < -1021) return 0;
+  return whole < 1024 ? power : (whole == whole ? std::numeric_limits<double>::infinity() : whole);
+}
+__device__ __forceinline__ double exp2_of(double x) {
+  return exp2_of_product(x, 1.0);
 }
 
 __device__ __forceinline__ float log2_of(float x) {

@@ -70,7 +70,7 @@ void run_columns(const Problem& problem, const Choice& choice, Workspace& worksp
   const auto with = [&]<int Rows, int Batch>() {
     if constexpr (has_columns_kernel<Problem>(Rows)) {
       using Shape = ColumnsShapeOf<Problem, Rows>;
-      constexpr int warps_of_row = Shape::threads / Shape::groups / warp_threads;
+      constexpr int warps_of_row = Shape::threads / Shape::teams / warp_threads;
       launch_parts<ShareOf<Problem>>(problem, choice, Shape::block_rows, Shape::threads,
                                      sizeof(ShareOf<Problem>) * Shape::block_rows * warps_of_row,
                                      columns_kernel<Shape, Batch, Problem>, workspace, stream);

@@ -9,7 +9,12 @@
 // x and y: D numbers. b: a signal of E numbers for each j; with E = 1, Value is the number itself.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstdio>
+#include <limits>
+#include <stdexcept>
+#include <string>
 #include <type_traits>
 
 #include "map_reduce/arithmetic.cuh"
@@ -42,8 +47,54 @@ struct PointAndSignal {
   Vector<T, E> b;
 };
 
-/// exp(-|x - y|^2 / width^2) b. A row is scaled once; a difference scales the column: that is one
-/// instruction, as the difference alone would be.
+/// Returns the width. Throws std::invalid_argument, with the formula's name, unless it is a
+/// positive finite number.
+inline double require_width(const char* formula, double width) {
+  if (width > 0 && std::isfinite(width)) return width;
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", width);
+  throw std::invalid_argument(std::string("the width of ") + formula + " is " + text +
+                              ": expected a positive, finite number");
+}
+
+/// A factor of distances, split: scale = power * rest. Coordinates are multiplied by `power`, a
+/// power of two, which is exact; then they are subtracted; the distance is multiplied by `rest`.
+/// So a difference is as exact as that of the coordinates themselves, however far they lie from the
+/// origin. `power` is 1 except for scales so large or small that squares of distances of about
+/// 1 / scale, or the square of `scale`, would leave the range of T. It stays small enough for
+/// coordinates of up to 2^63 (float).
+template <class T>
+struct SplitScale {
+  explicit SplitScale(double scale) {
+    constexpr bool is_float = sizeof(T) == sizeof(float);
+    constexpr int plain = 50;
+    constexpr int most = is_float ? 64 : 512;
+    constexpr int least = is_float ? -80 : -1000;
+    const int exponent = std::ilogb(scale);
+    const int beyond = exponent > plain ? exponent - plain : std::min(0, exponent + plain);
+    power = std::ldexp(T{1}, std::clamp(beyond, least, most));
+    rest = std::min(scale / static_cast<double>(power), is_float ? 0x1p63 : 0x1p511);
+  }
+  T power;
+  double rest;
+};
+
+/// sqrt(log2 e) / width, for the Gram form of the tensor kernel; finite.
+template <class T>
+T gram_scale_of(double width) {
+  return static_cast<T>(
+      std::min(std::sqrt(log2_e) / width, static_cast<double>(std::numeric_limits<T>::max())));
+}
+
+/// The sum of the squares of `row` - power * y, with one rounding for each difference: the product
+/// with a power of two is exact.
+template <class T, int D>
+__device__ __forceinline__ T scaled_square(const Vector<T, D>& row, T power,
+                                           const Vector<T, D>& y) {
+  return sum_of_squares<D, T>([&](int k) { return fma(-power, y[k], row[k]); });
+}
+
+/// exp(-|x - y|^2 / width^2) b
 template <class T, int D, int E = 1>
 struct Gaussian {
   using Number = T;
@@ -52,18 +103,27 @@ struct Gaussian {
   using Row = Vector<T, D>;
   using Column = PointAndSignal<T, D, E>;
 
-  explicit Gaussian(double width = 1) : scale(static_cast<T>(std::sqrt(log2_e) / width)) {}
+  /// Throws std::invalid_argument unless the width is a positive, finite number.
+  explicit Gaussian(double width = 1)
+      : Gaussian(SplitScale<T>(std::sqrt(log2_e) / require_width("Gaussian", width)), width) {}
 
-  __device__ __forceinline__ Row row(const Vector<T, D>& x) const { return scaled(scale, x); }
+  __device__ __forceinline__ Row row(const Vector<T, D>& x) const { return scaled(power, x); }
   __device__ __forceinline__ Column column(const Vector<T, D>& y, const Vector<T, E>& b) const {
     return {y, b};
   }
   __device__ __forceinline__ ValueOf<T, E> operator()(const Row& u, const Column& v) const {
-    const T square = sum_of_squares<D, T>([&](int k) { return fma(-scale, v.y[k], u[k]); });
-    return weighted(exp2_of(-square), v.b);
+    return weighted(exp2_of_product(-factor, scaled_square(u, power, v.y)), v.b);
   }
 
-  T scale;  ///< sqrt(log2 e) / width
+  T power;       ///< a power of two, of both points
+  T factor;      ///< log2 e / (width power)^2, of squared distances
+  T gram_scale;  ///< sqrt(log2 e) / width
+
+ private:
+  Gaussian(const SplitScale<T>& scale, double width)
+      : power(scale.power),
+        factor(static_cast<T>(scale.rest * scale.rest)),
+        gram_scale(gram_scale_of<T>(width)) {}
 };
 
 /// exp(-|x - y| / width) b
@@ -72,17 +132,24 @@ struct Laplacian {
   using Row = Vector<T, D>;
   using Column = PointAndSignal<T, D, E>;
 
-  explicit Laplacian(double width = 1) : scale(static_cast<T>(log2_e / width)) {}
+  /// Throws std::invalid_argument unless the width is a positive, finite number.
+  explicit Laplacian(double width = 1)
+      : Laplacian(SplitScale<T>(log2_e / require_width("Laplacian", width))) {}
 
-  __device__ __forceinline__ Row row(const Vector<T, D>& x) const { return scaled(scale, x); }
+  __device__ __forceinline__ Row row(const Vector<T, D>& x) const { return scaled(power, x); }
   __device__ __forceinline__ Column column(const Vector<T, D>& y, const Vector<T, E>& b) const {
-    return {scaled(scale, y), b};
+    return {y, b};
   }
   __device__ __forceinline__ ValueOf<T, E> operator()(const Row& u, const Column& v) const {
-    return weighted(exp2_of(-root_of(squared_distance(u, v.y))), v.b);
+    return weighted(exp2_of_product(-factor, root_of(scaled_square(u, power, v.y))), v.b);
   }
 
-  T scale;  ///< log2 e / width
+  T power;   ///< a power of two, of both points
+  T factor;  ///< log2 e / (width power), of distances
+
+ private:
+  explicit Laplacian(const SplitScale<T>& scale)
+      : power(scale.power), factor(static_cast<T>(scale.rest)) {}
 };
 
 /// |x - y|^2
@@ -103,15 +170,25 @@ struct LogGaussian {
   using Row = Vector<T, D>;
   using Column = Vector<T, D>;
 
-  explicit LogGaussian(double width = 1) : scale(static_cast<T>(1 / width)) {}
+  /// Throws std::invalid_argument unless the width is a positive, finite number.
+  explicit LogGaussian(double width = 1)
+      : LogGaussian(SplitScale<T>(1 / require_width("LogGaussian", width)), width) {}
 
-  __device__ __forceinline__ Row row(const Vector<T, D>& x) const { return scaled(scale, x); }
-  __device__ __forceinline__ Column column(const Vector<T, D>& y) const { return scaled(scale, y); }
+  __device__ __forceinline__ Row row(const Vector<T, D>& x) const { return scaled(power, x); }
+  __device__ __forceinline__ Column column(const Vector<T, D>& y) const { return y; }
   __device__ __forceinline__ T operator()(const Row& u, const Column& v) const {
-    return -squared_distance(u, v);
+    return -factor * scaled_square(u, power, v);
   }
 
-  T scale;  ///< 1 / width
+  T power;       ///< a power of two, of both points
+  T factor;      ///< 1 / (width power)^2, of squared distances
+  T gram_scale;  ///< sqrt(log2 e) / width
+
+ private:
+  LogGaussian(const SplitScale<T>& scale, double width)
+      : power(scale.power),
+        factor(static_cast<T>(scale.rest * scale.rest)),
+        gram_scale(gram_scale_of<T>(width)) {}
 };
 
 /// (x . y) b

@@ -13,8 +13,8 @@
 #include "map_reduce/cost_model.hpp"
 #include "map_reduce/costs.hpp"
 #include "map_reduce/source_schemes.cuh"
-#include "map_reduce/tensor.cuh"
 #include "map_reduce/tensor_least.cuh"
+#include "map_reduce/tensor_sum.cuh"
 #include "map_reduce/tuned.cuh"
 #include "map_reduce/variant.hpp"
 
@@ -59,11 +59,18 @@ namespace detail {
 
 // ---------------------------------------------------------------- shapes of the kernels
 
-/// Whether that many rows fit into a thread's registers (240-byte limit).
+/// Bytes of registers that a thread needs for each of its rows, about.
+template <class Problem>
+constexpr std::size_t row_bytes() {
+  using Reduction = typename Problem::Reduction;
+  std::size_t group = sizeof(typename Problem::State);
+  if constexpr (TakesGroups<Reduction>) group = sizeof(typename Reduction::Group);
+  return sizeof(RowOf<Problem>) + sizeof(typename Problem::State) + group;
+}
+/// Whether that many rows fit into a thread's registers (256-byte limit).
 template <class Problem>
 constexpr bool has_rows_kernel(int rows_per_thread) {
-  return rows_per_thread == 1 ||
-         rows_per_thread * (sizeof(RowOf<Problem>) + 2 * sizeof(typename Problem::State)) <= 240;
+  return rows_per_thread == 1 || rows_per_thread * row_bytes<Problem>() <= 256;
 }
 /// columns_kernel: 1, 4 or 16 rows a block; up to four in the registers of a thread.
 template <class Problem>
@@ -78,9 +85,9 @@ using ColumnsShapeOf = ColumnsShape<(BlockRows < 4 ? 1 : 4), (BlockRows < 16 ? 1
                                     : BlockRows == 1         ? 5
                                                              : 4>;
 template <class Problem, int RowsPerThread>
-using RowsShapeOf = RowsShape<
-    RowsPerThread,
-    RowsPerThread*(sizeof(RowOf<Problem>) + 2 * sizeof(typename Problem::State)) <= 160 ? 4 : 2>;
+using RowsShapeOf = RowsShape<RowsPerThread, RowsPerThread * row_bytes<Problem>() <= 160   ? 4
+                                             : RowsPerThread * row_bytes<Problem>() <= 256 ? 3
+                                                                                           : 2>;
 
 template <class Problem>
 constexpr bool is_tensor_sum =
@@ -140,7 +147,7 @@ constexpr CallTraits traits_of() {
                   .tile_columns = columns_of_tile(sizeof(Staged<ColumnOf<Problem>>)),
                   .is_double = sizeof(ValueOfPair<Problem>) % sizeof(double) == 0,
                   .instructions = instructions_of<Reduction>()};
-  if constexpr (TakesAnyColumns<Reduction>) call.share_columns = Reduction::group_columns;
+  if constexpr (HasShares<Reduction>) call.share_columns = Reduction::share_columns;
   if constexpr (has_tensor<Problem>) {
     constexpr int D = sizeof(RowOf<Problem>) / sizeof(float);
     call.gram_form = is_tensor_sum<Problem> ? GramForm::sum : GramForm::least;
@@ -176,8 +183,8 @@ const std::vector<Candidate>& candidates_of() {
     }
     for (const int rows : {1, 4, 16}) {
       if (!has_columns_kernel<Problem>(rows)) continue;
-      const int row_threads = rows == 16 ? ColumnsShapeOf<Problem, 16>::group_threads
-                                         : ColumnsShapeOf<Problem, 1>::group_threads;
+      const int row_threads = rows == 16 ? ColumnsShapeOf<Problem, 16>::team_threads
+                                         : ColumnsShapeOf<Problem, 1>::team_threads;
       made.push_back(
           {Variant::tuned_2d, true, 0, columns_cost(device, call, rows, row_threads), nullptr});
     }

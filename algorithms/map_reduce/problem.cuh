@@ -1,5 +1,30 @@
-// One map-reduce as kernels see it, and the parts that every variant shares: the loop of a thread
-// over a tile of columns, and the reduction of partial results.
+// One map-reduce as kernels see it, and what every variant shares: a thread's loop over a tile of
+// columns, and the merging of partial results.
+//
+// A Problem is one call: formula, reduction, arrays, M rows i, N columns j. What is known of a row
+// i of the columns so far grows in up to three steps, so that the work of a pair is a take() and
+// nothing else:
+//
+//                   columns j of a row, as one thread comes to them
+//     |x x x x x x x x x x x x x x x x|x x x ... x x x|  ...  |x x x| ... |x x ...
+//      \__________ take() ___________/ \_____________/         \___/
+//            a Group: up to 16              Group              Group
+//                     \__________ close() ____|____________________/
+//                              a Share: up to 256 columns                Share ...
+//                                        \__________ add(State&, Share) ___/
+//                                              a State: any columns
+//
+//   Value   what the formula gives for a pair (i, j)
+//   Group   of up to group_columns values, within one thread. Sum: a number; ArgMin: the least
+//   value Share   of up to share_columns values: a number where a State has more. Only sums by
+//   blocks
+//           have it; for the others a Group is closed into the State
+//   State   of any values, merged in any order: a sum with its error, a value with its column
+//   Result  what is stored
+//
+// Threads, warps and blocks that have other columns of the same row exchange States; threads of
+// columns_kernel, which have at most share_columns columns each, exchange ShareOf: Shares where
+// there are any, else States.
 #pragma once
 
 #include <algorithm>
@@ -41,10 +66,14 @@ struct PairOf<true, Formula, XArrays, YArrays> {
       std::remove_cvref_t<std::invoke_result_t<const Formula&, const Row&, const Column&>>;
 };
 
-/// Whether a reduction takes the columns in groups (reductions.cuh).
+/// Whether a reduction takes the columns in groups, and whether it closes those into shares.
 template <class Reduction>
 concept TakesGroups = requires {
   typename Reduction::Group;
+};
+template <class Reduction>
+concept HasShares = requires {
+  typename Reduction::Share;
 };
 
 /// out[i] becomes the reduction over j of formula(x_i, y_j).
@@ -122,6 +151,38 @@ struct Again {
   }
 };
 
+/// One thread takes columns `begin` to `end` - 1 of a tile for its R rows, group by group:
+/// close(r, group, t, count) for each row, where t is the group's first column.
+template <int R, class Problem, class Close>
+__device__ __forceinline__ void thread_reduce_groups(const Problem& problem,
+                                                     const RowOf<Problem> (&rows)[R],
+                                                     const typename Problem::State (&states)[R],
+                                                     const Staged<ColumnOf<Problem>>* tile,
+                                                     int begin, int end, Close close) {
+  using Reduction = typename Problem::Reduction;
+  const Reduction& reduction = problem.reduction;
+  constexpr int full = Reduction::group_columns;
+  for (; begin < end; begin += full) {
+    typename Reduction::Group groups[R];
+    const auto take_column = [&](int t) {
+      const ColumnOf<Problem> column = tile[begin + t].column;
+#pragma unroll
+      for (int r = 0; r < R; ++r) reduction.take(groups[r], problem.value(rows[r], column));
+    };
+#pragma unroll
+    for (int r = 0; r < R; ++r) groups[r] = reduction.open(states[r]);
+    const int count = end - begin < full ? end - begin : full;
+    if (count == full) {
+#pragma unroll(full < 16 ? full : R < 4 ? 16 : 8)
+      for (int t = 0; t < full; ++t) take_column(t);
+    } else {
+      for (int t = 0; t < count; ++t) take_column(t);
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r) close(r, groups[r], begin, count);
+  }
+}
+
 /// One thread reduces `width` columns, the first of which is column `first`, into the states of its
 /// R rows.
 template <int R, class Problem>
@@ -132,30 +193,21 @@ __device__ __forceinline__ void thread_reduce_tile(const Problem& problem,
                                                    std::int64_t first, int width) {
   using Reduction = typename Problem::Reduction;
   const Reduction& reduction = problem.reduction;
-  if constexpr (TakesGroups<Reduction>) {
-    constexpr int full = Reduction::group_columns;
-    typename Reduction::Group groups[R];
-    for (int begin = 0; begin < width; begin += full) {
-      const auto take_column = [&](int t) {
-        const ColumnOf<Problem> column = tile[begin + t].column;
+  if constexpr (HasShares<Reduction>) {
+    for (int begin = 0; begin < width; begin += Reduction::share_columns) {
+      typename Reduction::Share shares[R] = {};
+      thread_reduce_groups<R>(
+          problem, rows, states, tile, begin, min(width, begin + Reduction::share_columns),
+          [&](int r, const auto& group, int, int) { reduction.close(shares[r], group); });
 #pragma unroll
-        for (int r = 0; r < R; ++r) reduction.take(groups[r], problem.value(rows[r], column));
-      };
-#pragma unroll
-      for (int r = 0; r < R; ++r) groups[r] = reduction.open(states[r]);
-      const int count = width - begin < full ? width - begin : full;
-      if (count == full) {
-#pragma unroll(full < 16 ? full : R < 4 ? 16 : 8)
-        for (int t = 0; t < full; ++t) take_column(t);
-      } else {
-        for (int t = 0; t < count; ++t) take_column(t);
-      }
-#pragma unroll
-      for (int r = 0; r < R; ++r) {
-        reduction.close(states[r], groups[r], first + begin, count,
-                        Again<Problem>{problem, rows[r], tile + begin});
-      }
+      for (int r = 0; r < R; ++r) reduction.add(states[r], shares[r]);
     }
+  } else if constexpr (TakesGroups<Reduction>) {
+    thread_reduce_groups<R>(problem, rows, states, tile, 0, width,
+                            [&](int r, const auto& group, int t, int count) {
+                              reduction.close(states[r], group, first + t, count,
+                                              Again<Problem>{problem, rows[r], tile + t});
+                            });
   } else {
 #pragma unroll 8
     for (int t = 0; t < width; ++t) {
@@ -260,7 +312,7 @@ __device__ __forceinline__ State shuffle_xor(const State& state, int distance) {
   return other;
 }
 
-/// The merged state, or group, of each `Lanes` neighbouring lanes, in all of them.
+/// The merged state, or share, of each `Lanes` neighbouring lanes, in all of them.
 template <int Lanes, class Reduction, class State>
 __device__ __forceinline__ State lanes_merge(const Reduction& reduction, State state) {
   static_assert(Lanes <= warp_threads && (Lanes & (Lanes - 1)) == 0);
@@ -278,7 +330,7 @@ __device__ __forceinline__ State lanes_merge(const Reduction& reduction, State s
   return state;
 }
 
-/// Merges the lanes' states, or groups, of R rows: that of row r is left in lanes r (32 / R) to
+/// Merges the lanes' states, or shares, of R rows: that of row r is left in lanes r (32 / R) to
 /// (r + 1) (32 / R) - 1. A lane gives half of its rows away for the other half of another lane's,
 /// until it has one. states is used up.
 template <int R, class Reduction, class State>

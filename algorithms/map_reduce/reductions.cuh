@@ -2,26 +2,34 @@
 // and
 //
 //   State neutral()                      what N = 0 gives
-//   void add(State&, value, j)           one more value, F(x_i, y_j), behind those before
-//   void merge(State&, const State&)     those of other columns, which may lie anywhere among these
+//   void add(State&, value, j)           one more value, F(x_i, y_j); j ascends from call to call
+//   void merge(State&, const State&)     the state of other columns, in any order
 //   Result result(const State&)          what is stored for row i
 //
-// all const, on the device. Where values can be taken together cheaper than one by one, it also has
-// Group and group_columns, and the kernels call for each row and each such group of columns
+// all const, on the device. Where several values can be reduced cheaper than one by one, it also
+// has Group and group_columns, and the kernels call for each row and each such group of columns
 //
 //   Group open(const State&)             before the group
 //   void take(Group&, value)             for each of its columns
 //   void close(State&, const Group&, j, count, again)
-//                                        behind it; again(t) is the value of column j + t once more
+//                                        after it; again(t) computes the value of column j + t anew
 //
-// takes_any_columns says that a group's columns need not be neighbours, nor be asked for again, and
-// that groups can be put together as states can: void merge(Group&, const Group&). Threads that
-// have few columns each then have one group for all of them (columns_kernel). instructions: what
-// the reduction of a value costs about (the cost model); 1 where it is not said.
+// Where a state costs more than what a few hundred columns need, it also has Share and
+// share_columns: groups of up to so many columns, neighbours or not, are added to a Share, shares
+// are merged, and the State is formed from them (problem.cuh has the picture):
+//
+//   void close(Share&, const Group&)     instead of the close() above
+//   void merge(Share&, const Share&)
+//   void add(State&, const Share&)
+//   Share share(const State&)            the state, as short as a share
+//
+// with Share{} the neutral one. instructions: what the reduction of a value costs about (the cost
+// model); 1 where it is not said.
 //
 // Of equal values the one with the lowest j is taken; a NaN is never the least or the greatest.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -75,11 +83,27 @@ __device__ __forceinline__ double plus(double a, double b) {
 #endif
 }
 
+/// sum - excess grows by value (Kahan). An infinite sum, or a NaN, has no excess: it stays what it
+/// is, where the difference of two infinities would make it a NaN.
+template <class T>
+__device__ __forceinline__ void add_compensated(T& sum, T& excess, T value) {
+  const T term = plus(value, -excess);
+  const T next = plus(sum, term);
+  const T rest = plus(plus(next, -sum), -term);
+  excess = fabs(rest) <= std::numeric_limits<T>::max() ? rest : T{0};
+  sum = next;
+}
+
 }  // namespace detail
 
 /// The sum of the values, numbers or Vectors. The accuracy option says how rounding errors grow
-/// with N: plain adds one by one; kahan carries each addition's error along; block sums the columns
-/// of a tile one by one, and carries the error of adding tiles along.
+/// with N: plain adds one by one; kahan carries the error of each addition along; block adds 16
+/// columns one by one, 16 such groups one by one, and carries the error of adding those along. All
+/// additions of equal terms may round in the same direction: 16 of them are off by 5e-7 at most,
+/// 256 in a row by 8e-6.
+///
+/// A sum that passes the largest number is infinite. (With terms of both signs it is enough that
+/// the sum of some columns passes it; where others pass it with the other sign, it is a NaN.)
 template <class Value, Accuracy accuracy = Accuracy::block>
 struct Sum;
 
@@ -106,31 +130,32 @@ template <class Value>
 struct Sum<Value, Accuracy::kahan> {
   struct State {
     Value sum;
-    Value excess;  ///< what of the values is too much in the sum
+    Value excess;  ///< Kahan compensation: by how much `sum` exceeds the true total
   };
   using Result = Value;
   __device__ __forceinline__ State neutral() const { return {}; }
   __device__ __forceinline__ void add(State& state, const Value& value, std::int64_t) const {
-    using detail::number;
-    using detail::plus;
 #pragma unroll
     for (int e = 0; e < detail::numbers_of(Value{}); ++e) {
-      const auto term = plus(number(value, e), -number(state.excess, e));
-      const auto sum = plus(number(state.sum, e), term);
-      number(state.excess, e) = plus(plus(sum, -number(state.sum, e)), -term);
-      number(state.sum, e) = sum;
+      detail::add_compensated(detail::number(state.sum, e), detail::number(state.excess, e),
+                              detail::number(value, e));
     }
   }
   __device__ __forceinline__ void merge(State& state, const State& other) const {
-    using detail::number;
-    Value missing = other.excess;
-#pragma unroll
-    for (int e = 0; e < detail::numbers_of(Value{}); ++e) number(missing, e) = -number(missing, e);
     add(state, other.sum, 0);
-    add(state, missing, 0);
+    add(state, negative(other.excess), 0);
   }
   __device__ __forceinline__ Result result(const State& state) const {
     return state.sum;
+  }
+
+ protected:
+  __device__ __forceinline__ static Value negative(Value value) {
+#pragma unroll
+    for (int e = 0; e < detail::numbers_of(Value{}); ++e) {
+      detail::number(value, e) = -detail::number(value, e);
+    }
+    return value;
   }
 };
 
@@ -138,84 +163,109 @@ template <class Value>
 struct Sum<Value, Accuracy::block> : Sum<Value, Accuracy::kahan> {
   using State = typename Sum<Value, Accuracy::kahan>::State;
   using Group = Value;
+  /// The sum of some columns.
+  struct Share {
+    Value sum;
+  };
+  using Sum<Value, Accuracy::kahan>::add;
   using Sum<Value, Accuracy::kahan>::merge;
-  static constexpr int group_columns = 256;
-  static constexpr bool takes_any_columns = true;
+  static constexpr int group_columns = 16;
+  static constexpr int share_columns = 256;
   static constexpr double instructions = 0;  ///< one with the product by a signal
   __device__ __forceinline__ Group open(const State&) const { return {}; }
   __device__ __forceinline__ void take(Group& group, const Value& value) const {
-    merge(group, value);
+    Sum<Value, Accuracy::plain>().merge(group, value);
   }
-  __device__ __forceinline__ void merge(Group& group, const Group& other) const {
-    Sum<Value, Accuracy::plain>().merge(group, other);
+  __device__ __forceinline__ void close(Share& share, const Group& group) const {
+    Sum<Value, Accuracy::plain>().merge(share.sum, group);
   }
-  template <class Again>
-  __device__ __forceinline__ void close(State& state, const Group& group, std::int64_t j, int,
-                                        const Again&) const {
-    this->add(state, group, j);
+  __device__ __forceinline__ void merge(Share& share, const Share& other) const {
+    close(share, other.sum);
+  }
+  __device__ __forceinline__ void add(State& state, const Share& share) const {
+    this->add(state, share.sum, 0);
+  }
+  __device__ __forceinline__ Share share(const State& state) const {
+    return {state.sum};  // the excess is at most half a unit in the last place of it
   }
 };
 
-/// log of the sum of exp(value), for values that are finite or -infinity; -infinity where there is
-/// none.
+/// log of the sum of exp(value), for values that are finite or infinite; -infinity where there is
+/// none. The sum is a compensated one.
 template <class T>
 struct LogSumExp {
-  /// 2^shift * sum. The shift need not be the greatest exponent: it is enough that no sum
-  /// overflows.
+  /// exp(shift) (sum - excess). The shift is one of the values; it need not be the greatest: it is
+  /// enough that no sum overflows. As a value it is finite wherever the values are, while its
+  /// product with log2 e need not be.
   struct State {
     T shift;
     T sum;
+    T excess;
   };
   using Result = T;
   struct Group {
-    T shift;
+    T exponent;  ///< of 2, by the state's shift
     T sum;
   };
-  static constexpr int group_columns = 256;
+  static constexpr int group_columns = 16;
   static constexpr double instructions = 3;
 
-  __device__ __forceinline__ State neutral() const {
-    return {-std::numeric_limits<T>::infinity(), 0};
-  }
+  __device__ __forceinline__ State neutral() const { return {none(), 0, 0}; }
   __device__ __forceinline__ void add(State& state, T value, std::int64_t) const {
-    merge(state, {exponent(value), 1});
+    if (value == none()) return;
+    merge(state, {value, 1, 0});
   }
   __device__ __forceinline__ void merge(State& state, const State& other) const {
-    const T shift = state.shift < other.shift ? other.shift : state.shift;
-    if (shift == -std::numeric_limits<T>::infinity()) return;
-    state.sum = state.sum * exp2_of(state.shift - shift) + other.sum * exp2_of(other.shift - shift);
-    state.shift = shift;
-    if (state.sum > T{1 << 20}) {
-      state.sum *= T{1} / (1 << 20);
-      state.shift += 20;
+    if (other.sum == 0) return;
+    // The greater shift; that of a state without columns is -infinity.
+    if (state.shift < other.shift) {
+      const T smaller = power(state.shift, other.shift);
+      state = {other.shift, state.sum * smaller, state.excess * smaller};
     }
+    const T smaller = power(other.shift, state.shift);
+    detail::add_compensated(state.sum, state.excess, other.sum * smaller);
+    detail::add_compensated(state.sum, state.excess, -other.excess * smaller);
   }
   __device__ __forceinline__ Result result(const State& state) const {
-    return (state.shift + log2_of(state.sum)) * static_cast<T>(1 / log2_e);
+    return state.shift + log2_of(state.sum) * static_cast<T>(1 / log2_e);
   }
 
-  __device__ __forceinline__ Group open(const State& state) const { return {state.shift, 0}; }
+  __device__ __forceinline__ Group open(const State& state) const {
+    return {state.shift * static_cast<T>(log2_e), 0};
+  }
   __device__ __forceinline__ void take(Group& group, T value) const {
-    group.sum += exp2_of(fma(value, static_cast<T>(log2_e), -group.shift));
+    group.sum += exp2_of(fma(value, static_cast<T>(log2_e), -group.exponent));
   }
   /// A group that passes the shift of those before it by far, as the first one does, is summed
-  /// again with its own greatest exponent.
+  /// again with its own greatest value, and so is one whose exponent is infinite. (The limit leaves
+  /// room for 2^60 groups.)
   template <class Again>
   __device__ __forceinline__ void close(State& state, const Group& group, std::int64_t, int count,
                                         const Again& again) const {
-    if (group.sum < static_cast<T>(0x1p100)) return merge(state, {group.shift, group.sum});
+    const bool is_finite = fabs(group.exponent) <= std::numeric_limits<T>::max();
+    if (is_finite && group.sum < static_cast<T>(0x1p60)) {
+      return detail::add_compensated(state.sum, state.excess, group.sum);
+    }
     State mine = neutral();
     for (int t = 0; t < count; ++t) {
-      const T mapped = exponent(again(t));
-      if (mapped > mine.shift) mine.shift = mapped;
+      const T value = again(t);
+      if (value > mine.shift) mine.shift = value;
     }
-    if (mine.shift == -std::numeric_limits<T>::infinity()) return;
-    for (int t = 0; t < count; ++t) mine.sum += exp2_of(exponent(again(t)) - mine.shift);
+    for (int t = 0; t < count; ++t) {
+      const T value = again(t);
+      if (value != none()) mine.sum += power(value, mine.shift);
+    }
     merge(state, mine);
   }
 
  private:
-  __device__ __forceinline__ static T exponent(T value) { return value * static_cast<T>(log2_e); }
+  __device__ __forceinline__ static constexpr T none() {
+    return -std::numeric_limits<T>::infinity();
+  }
+  /// exp(value - shift), also for equal infinities.
+  __device__ __forceinline__ static T power(T value, T shift) {
+    return value == shift ? T{1} : exp2_of((value - shift) * static_cast<T>(log2_e));
+  }
 };
 
 namespace detail {

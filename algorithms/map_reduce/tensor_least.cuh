@@ -7,7 +7,10 @@
 #include <cstdint>
 #include <limits>
 
-#include "map_reduce/tensor.cuh"
+#include "map_reduce/formulas.cuh"
+#include "map_reduce/reductions.cuh"
+#include "map_reduce/tensor_tile.cuh"
+#include "map_reduce/tuned.cuh"
 
 namespace warpath::map_reduce {
 
@@ -66,7 +69,7 @@ struct LeastStorage {
   using State = typename Problem::State;
   static constexpr int dimension = Problem::Formula::dimension;
   static constexpr int tile = tensor_tile<dimension>;
-  /// One coordinate more: the bound of |v|^2, behind the last one, which wide tiles fill to four.
+  /// One coordinate more, after the last one: the bound of |v|^2. Wide tiles fill it to four.
   static constexpr bool is_narrow = dimension < 8;
   static constexpr int bound_place = is_narrow ? dimension : chunks_of(dimension) * 4;
   using Tile = GramTile<bound_place + 1, tile>;
@@ -86,7 +89,7 @@ __device__ __forceinline__ float power_below_inverse(float r) {
 /// In scaled coordinates, |u| <= 1. Columns farther away are always looked at: their squares pass
 /// the range of halves.
 inline constexpr float farthest_column = 128;
-/// What no scaled value is, above and below.
+/// Sentinels beyond every scaled value, finite in binary16.
 inline constexpr float beyond_all = 60000;
 
 /// How far |v|^2 - 2 u . v may be from its value in Gram form, with |u| <= 1: what the halves lose
@@ -100,14 +103,14 @@ __device__ __forceinline__ float gram_error(float square, int chunks) {
 /// Columns of a group, in eights.
 inline constexpr int least_eights = 4;
 
-/// The coordinate behind the last one of each column: a lower bound of its square.
+/// The coordinate after the last one of each column: a lower bound of its square.
 template <class Storage>
-__device__ __forceinline__ void block_store_bounds(int width, float scale, Storage& shared) {
+__device__ __forceinline__ void block_store_bounds(int width, Storage& shared) {
   constexpr int D = Storage::dimension;
   using Tile = typename Storage::Tile;
   Tile& tile = shared.columns;
   for (int t = threadIdx.x; t < Tile::tile; t += blockDim.x) {
-    const float square = scale * scale * tile.squares[0][t];
+    const float square = tile.squares[0][t];
     const bool is_far = !(square <= farthest_column * farthest_column);
     float bound = square - gram_error(square, chunks_of(D + 1));
     if (is_far) bound = -beyond_all;
@@ -142,7 +145,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   const auto row_of = [&](int r) {
     return warp_index() % Shape::row_warps * Shape::warp_rows + r * 8 + lane / 4;
   };
-  // Behind the last row, that one again: it is not stored.
+  // Beyond the last row, the last row once more: it is not stored.
   const auto index_of = [&](int row) { return min(first_row + row, problem.rows - 1); };
 
   const auto width_at = [&](std::int64_t first) {
@@ -158,12 +161,12 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   float squares[lane_rows];
 #pragma unroll
   for (int r = 0; r < lane_rows; ++r) {
-    squares[r] = centred_square(x.data + index_of(row_of(r)) * D, shared.centre);
+    squares[r] = centred_square(x.data + index_of(row_of(r)) * D, shared.centre, 1);
     if (isfinite(squares[r])) atomicMax(&shared.farthest, __float_as_uint(squares[r]));
   }
   const std::int64_t sampled =
       range.begin + (range.end - range.begin) * threadIdx.x / Shape::threads;
-  const float column_square = centred_square(y.data + sampled * D, shared.centre);
+  const float column_square = centred_square(y.data + sampled * D, shared.centre, 1);
   if (isfinite(column_square)) atomicMax(&shared.farthest, __float_as_uint(column_square));
   __syncthreads();  // the farthest is known
   const float scale = power_below_inverse(sqrtf(__uint_as_float(shared.farthest)));
@@ -175,7 +178,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     const float* point = x.data + index_of(row_of(r)) * D;
     rows[r / 2].set(r % 2, [&](int k) {
       if (k == Storage::bound_place) return 1.0f;
-      return k < D ? scale * (point[k] - shared.centre[k]) : 0.0f;
+      return k < D ? -2 * (scale * (point[k] - shared.centre[k])) : 0.0f;
     });
     states[r] = problem.reduction.neutral();
     quad_bounds[r] = std::numeric_limits<float>::infinity();
@@ -189,9 +192,9 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
 
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
     const int width = width_at(first);
-    __syncthreads();  // nobody needs the last tile any more
-    fetched.store(-2 * scale, shared.centre, shared.columns);
-    block_store_bounds(width, scale, shared);
+    __syncthreads();  // all threads are done with the last tile
+    fetched.store(scale, shared.centre, width, shared.columns);
+    block_store_bounds(width, shared);
     float limits[lane_rows];
 #pragma unroll
     for (int r = 0; r < lane_rows; ++r) {
@@ -232,7 +235,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     }
   }
 
-  __syncthreads();  // nobody needs the last tile any more
+  __syncthreads();  // all threads are done with the last tile
 #pragma unroll
   for (int r = 0; r < lane_rows; ++r) {
     State state = states[r];

@@ -41,14 +41,14 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   typename Problem::State states[R];
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    // Behind the last row, that one again: it is not stored.
+    // Beyond the last row, the last row once more: it is not stored.
     rows[r] = problem.row(min(first_row + r * Shape::threads, problem.rows - 1));
     states[r] = problem.reduction.neutral();
   }
   const Range range = range_of(split, part, problem.columns);
   for (std::int64_t first = range.begin; first < range.end; first += tile_columns) {
     const int width = static_cast<int>(min(std::int64_t{tile_columns}, range.end - first));
-    __syncthreads();  // nobody needs the last tile any more
+    __syncthreads();  // all threads are done with the last tile
     for (int t = threadIdx.x; t < width; t += Shape::threads) {
       tile[t].column = problem.column(first + t);
     }
@@ -120,13 +120,9 @@ struct AgainOfBatch {
   }
 };
 
-/// Whether a thread may have one group for all of its columns (reductions.cuh).
-template <class Reduction>
-concept TakesAnyColumns = Reduction::takes_any_columns;
-
-/// What the threads of columns_kernel have of a row, and merge: a state; or a group, which is
-/// shorter, until all columns are in it.
-template <class Problem, bool is_group = TakesAnyColumns<typename Problem::Reduction>>
+/// What the threads and blocks of columns_kernel exchange of a row: a share, where the reduction
+/// has shares, or a state.
+template <class Problem, bool has_shares = HasShares<typename Problem::Reduction>>
 struct ShareTraits {
   using Type = typename Problem::State;
   __device__ __forceinline__ static Type neutral(const Problem& problem) {
@@ -138,110 +134,167 @@ struct ShareTraits {
 };
 template <class Problem>
 struct ShareTraits<Problem, true> {
-  using Type = typename Problem::Reduction::Group;
-  __device__ __forceinline__ static Type neutral(const Problem& problem) {
-    return problem.reduction.open(problem.reduction.neutral());
-  }
+  using Type = typename Problem::Reduction::Share;
+  __device__ __forceinline__ static Type neutral(const Problem&) { return {}; }
   __device__ __forceinline__ static typename Problem::State state(const Problem& problem,
                                                                   const Type& share) {
     typename Problem::State state = problem.reduction.neutral();
-    problem.reduction.close(state, share, 0, 0, [](int) {});
+    problem.reduction.add(state, share);
     return state;
   }
 };
 template <class Problem>
 using ShareOf = typename ShareTraits<Problem>::Type;
 
-/// One thread's share of Batch more columns, the first of which is column `first`.
-template <int Batch, class Problem>
-__device__ __forceinline__ void thread_reduce_batch(const Problem& problem,
-                                                    const RowOf<Problem>& row,
-                                                    ShareOf<Problem>& share,
-                                                    const ColumnOf<Problem> (&columns)[Batch],
-                                                    std::int64_t first) {
+/// One thread takes Batches batches of columns, q, q + step, ..., for its R rows: one group where
+/// the reduction has shares, else a group a batch.
+template <int Batches, int Batch, int R, class Problem>
+__device__ __forceinline__ void thread_reduce_batches(const Problem& problem,
+                                                      const RowOf<Problem> (&rows)[R],
+                                                      ShareOf<Problem> (&shares)[R], std::int64_t q,
+                                                      std::int64_t step) {
   using Reduction = typename Problem::Reduction;
   const Reduction& reduction = problem.reduction;
-  const auto value = [&](int t) { return problem.value(row, columns[t]); };
-  if constexpr (TakesAnyColumns<Reduction>) {
+  if constexpr (HasShares<Reduction>) {
+    typename Reduction::Group groups[R];
 #pragma unroll
-    for (int t = 0; t < Batch; ++t) reduction.take(share, value(t));
-  } else if constexpr (TakesGroups<Reduction>) {
-    auto group = reduction.open(share);
+    for (int r = 0; r < R; ++r) groups[r] = reduction.open(reduction.neutral());
+#pragma unroll 4
+    for (int n = 0; n < Batches; ++n) {
+      ColumnOf<Problem> columns[Batch];
+      load_columns<Batch>(problem, problem.y, q + n * step, columns);
 #pragma unroll
-    for (int t = 0; t < Batch; ++t) reduction.take(group, value(t));
-    reduction.close(share, group, first, Batch,
-                    AgainOfBatch<Batch, Problem>{problem, row, columns});
+      for (int r = 0; r < R; ++r) {
+#pragma unroll
+        for (int t = 0; t < Batch; ++t) {
+          reduction.take(groups[r], problem.value(rows[r], columns[t]));
+        }
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r) reduction.close(shares[r], groups[r]);
   } else {
+#pragma unroll 4
+    for (int n = 0; n < Batches; ++n) {
+      const std::int64_t first = (q + n * step) * Batch;
+      ColumnOf<Problem> columns[Batch];
+      load_columns<Batch>(problem, problem.y, q + n * step, columns);
 #pragma unroll
-    for (int t = 0; t < Batch; ++t) reduction.add(share, value(t), first + t);
+      for (int r = 0; r < R; ++r) {
+        if constexpr (TakesGroups<Reduction>) {
+          auto group = reduction.open(shares[r]);
+#pragma unroll
+          for (int t = 0; t < Batch; ++t) {
+            reduction.take(group, problem.value(rows[r], columns[t]));
+          }
+          reduction.close(shares[r], group, first, Batch,
+                          AgainOfBatch<Batch, Problem>{problem, rows[r], columns});
+        } else {
+#pragma unroll
+          for (int t = 0; t < Batch; ++t) {
+            reduction.add(shares[r], problem.value(rows[r], columns[t]), first + t);
+          }
+        }
+      }
+    }
   }
 }
 
-/// Each thread has R rows, the same as all threads of its group, and the group's threads share the
-/// columns of the block's part in batches. The groups of a block have other rows and the same
+/// What one thread has of a row once it has merged parts k, k + step, ... of those that the blocks
+/// left; loads are in flight 8 at a time. Shares are added up 8 at a time, and those sums with
+/// their errors: there may be ten thousands of parts.
+template <class Problem>
+__device__ __forceinline__ ShareOf<Problem> thread_merge_shares(const Problem& problem,
+                                                                const ShareOf<Problem>* parts,
+                                                                std::int64_t k, std::int64_t step,
+                                                                std::int64_t count) {
+  using Share = ShareOf<Problem>;
+  const auto& reduction = problem.reduction;
+  if constexpr (HasShares<typename Problem::Reduction>) {
+    constexpr int few = 8;
+    typename Problem::State state = reduction.neutral();
+    for (; k + (few - 1) * step < count; k += few * step) {
+      Share share{};
+#pragma unroll
+      for (int n = 0; n < few; ++n) reduction.merge(share, parts[k + n * step]);
+      reduction.add(state, share);
+    }
+    Share share{};
+    for (; k < count; k += step) reduction.merge(share, parts[k]);
+    reduction.add(state, share);
+    return reduction.share(state);
+  } else {
+    Share share = reduction.neutral();
+#pragma unroll 8
+    for (; k < count; k += step) reduction.merge(share, parts[k]);
+    return share;
+  }
+}
+
+/// Each thread has R rows, the same as all threads of its team, and the team's threads share the
+/// columns of the block's part in batches. The teams of a block have other rows and the same
 /// columns: the first to load them brings them into the L1 cache for all. partials: [rows][parts].
 ///
-/// A part is `span` columns, one behind the other, so that a thread's next loads have constant
-/// offsets; where all of a thread's columns are one group, the plan makes parts short enough for it
-/// (most_span). With one row what counts is memory: there the parts take turns, one round of
-/// batches each, and the blocks together read what lies together.
+/// A part is `span` consecutive columns, so that a thread's next loads have constant offsets; where
+/// all of a thread's columns are one share, the plan makes parts short enough for it (most_span).
+/// With one row what counts is memory: there the parts take turns, one round of batches each, and
+/// the blocks together read consecutive memory.
 template <class Shape, int Batch, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     columns_kernel(Problem problem, Split split, ShareOf<Problem>* partials, unsigned* tickets) {
   using Share = ShareOf<Problem>;
   constexpr int R = Shape::rows_per_thread;
-  constexpr int group_threads = Shape::group_threads;
-  constexpr int group_warps = group_threads / warp_threads;
-  auto* of_warp = &dynamic_shared<Share>();  // [block_rows][group_warps]
+  constexpr int team_threads = Shape::team_threads;
+  constexpr int team_warps = team_threads / warp_threads;
+  auto* of_warp = &dynamic_shared<Share>();  // [block_rows][team_warps]
   hopper::wait_for_kernel_before();          // launch_parts() lets this one start early
   const auto& reduction = problem.reduction;
   const std::int64_t part = blockIdx.x / split.row_blocks;
   const std::int64_t first_row = blockIdx.x % split.row_blocks * Shape::block_rows;
-  const int group = static_cast<int>(threadIdx.x) / group_threads;
-  // Behind the last row, that one again: it is not stored.
+  const int team = static_cast<int>(threadIdx.x) / team_threads;
+  // Beyond the last row, the last row once more: it is not stored.
   const auto row_index = [&](int row) { return min(first_row + row, problem.rows - 1); };
   RowOf<Problem> rows[R];
   Share shares[R];
 #pragma unroll
   for (int r = 0; r < R; ++r) {
-    rows[r] = problem.row(row_index(group * R + r));
+    rows[r] = problem.row(row_index(team * R + r));
     shares[r] = ShareTraits<Problem>::neutral(problem);
   }
   constexpr bool take_turns = Shape::block_rows == 1;
   const Range columns_of_part =
       take_turns ? Range{0, problem.columns} : range_of(split, part, problem.columns);
-  const int thread = static_cast<int>(threadIdx.x) % group_threads;
+  const int thread = static_cast<int>(threadIdx.x) % team_threads;
   const std::int64_t batches = columns_of_part.end / Batch;
   const std::int64_t first = columns_of_part.begin / Batch + thread;
-  const std::int64_t step = take_turns ? split.parts * group_threads : group_threads;
-#pragma unroll 4
-  for (std::int64_t q = first + (take_turns ? part * group_threads : 0); q < batches; q += step) {
-    ColumnOf<Problem> columns[Batch];
-    load_columns<Batch>(problem, problem.y, q, columns);
-#pragma unroll
-    for (int r = 0; r < R; ++r) {
-      thread_reduce_batch<Batch>(problem, rows[r], shares[r], columns, q * Batch);
-    }
+  const std::int64_t step = take_turns ? split.parts * team_threads : team_threads;
+  // Batches of a group of 16 columns; or, without shares, so many that their loads overlap.
+  constexpr int batches_at_once = HasShares<typename Problem::Reduction> ? 16 / Batch : 4;
+  std::int64_t q = first + (take_turns ? part * team_threads : 0);
+  for (; q + (batches_at_once - 1) * step < batches; q += batches_at_once * step) {
+    thread_reduce_batches<batches_at_once, Batch>(problem, rows, shares, q, step);
   }
-  // The columns behind the last full batch.
+  for (; q + step < batches; q += 2 * step) {  // two loads at once
+    thread_reduce_batches<2, Batch>(problem, rows, shares, q, step);
+  }
+  if (q < batches) thread_reduce_batches<1, Batch>(problem, rows, shares, q, step);
+  // The columns after the last full batch.
   const std::int64_t j = problem.columns / Batch * Batch + thread;
   if (Batch > 1 && part == split.parts - 1 && j < problem.columns) {
-    const ColumnOf<Problem> column[1] = {problem.column(j)};
-#pragma unroll
-    for (int r = 0; r < R; ++r) thread_reduce_batch<1>(problem, rows[r], shares[r], column, j);
+    thread_reduce_batches<1, 1>(problem, rows, shares, j, 0);
   }
   const Share of_lanes = warp_merge(reduction, shares);
   constexpr int row_lanes = warp_threads / R;
   if (lane_index() % row_lanes == 0) {
-    const int row = group * R + lane_index() / row_lanes;
-    of_warp[row * group_warps + warp_index() % group_warps] = of_lanes;
+    const int row = team * R + lane_index() / row_lanes;
+    of_warp[row * team_warps + warp_index() % team_warps] = of_lanes;
   }
   __syncthreads();  // the warps' shares are there
 
   // From here on a row has row_threads threads to merge what there is of it.
   constexpr int row_threads = Shape::threads / Shape::block_rows;
   constexpr int merging_lanes = row_threads < warp_threads ? row_threads : warp_threads;
-  static_assert(group_warps <= merging_lanes);
+  static_assert(team_warps <= merging_lanes);
   const int row = static_cast<int>(threadIdx.x) / row_threads;
   const int k = static_cast<int>(threadIdx.x) % row_threads;
   const bool is_stored = k == 0 && first_row + row < problem.rows;
@@ -249,7 +302,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     problem.out[row_index(row)] = reduction.result(ShareTraits<Problem>::state(problem, share));
   };
   Share share = ShareTraits<Problem>::neutral(problem);
-  if (k < group_warps) share = of_warp[row * group_warps + k];
+  if (k < team_warps) share = of_warp[row * team_warps + k];
   share = lanes_merge<merging_lanes>(reduction, share);
   if (split.parts == 1) {
     if (is_stored) store(share);
@@ -260,9 +313,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   if (!is_last_block(&tickets[first_row / Shape::block_rows], static_cast<unsigned>(split.parts))) {
     return;
   }
-  share = ShareTraits<Problem>::neutral(problem);
-#pragma unroll 8
-  for (std::int64_t p = k; p < split.parts; p += row_threads) reduction.merge(share, of_parts[p]);
+  share = thread_merge_shares(problem, of_parts, k, row_threads, split.parts);
   share = lanes_merge<merging_lanes>(reduction, share);
   if constexpr (row_threads > warp_threads) {
     if (lane_index() == 0) of_warp[warp_index()] = share;

@@ -24,16 +24,16 @@ struct RowsShape {
   static constexpr int block_rows = threads * Rows;
 };
 
-/// columns_kernel: Groups groups of threads in a block, Rows rows in the registers of every thread,
-/// and so many blocks at least a multiprocessor.
-template <int Rows, int Groups, int Blocks>
+/// columns_kernel: Teams teams of threads in a block, Rows rows in the registers of every thread of
+/// a team, and so many blocks at least a multiprocessor.
+template <int Rows, int Teams, int Blocks>
 struct ColumnsShape {
   static constexpr int threads = 256;
   static constexpr int rows_per_thread = Rows;
-  static constexpr int groups = Groups;
-  static constexpr int group_threads = threads / Groups;
+  static constexpr int teams = Teams;
+  static constexpr int team_threads = threads / Teams;
   static constexpr int blocks = Blocks;
-  static constexpr int block_rows = Rows * Groups;
+  static constexpr int block_rows = Rows * Teams;
 };
 
 /// tensor kernels: a warp has RowTiles tiles of 16 rows; RowWarps of them side by side in a block,

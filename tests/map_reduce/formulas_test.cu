@@ -4,13 +4,16 @@
 namespace warpath::map_reduce::test {
 namespace {
 
-constexpr int M = 70;
-constexpr int N = 400;
+constexpr int M = 71;
+constexpr int N = 401;
 
 template <class T>
 struct Arrays {
-  std::vector<T> x = uniform<T>(M * 3, 1, -1, 2);
-  std::vector<T> y = uniform<T>(N * 3, 2, -1, 2);
+  /// Coordinates that are exact, `offset` from the origin.
+  explicit Arrays(double offset = 0)
+      : x(sixteenths<T>(M * 3, 1, offset - 1, 2)), y(sixteenths<T>(N * 3, 2, offset - 1, 2)) {}
+  std::vector<T> x;
+  std::vector<T> y;
   std::vector<T> b = uniform<T>(N, 3, 0.5);
   DeviceBuffer<T> device_x = on_device(x);
   DeviceBuffer<T> device_y = on_device(y);
@@ -18,37 +21,53 @@ struct Arrays {
 };
 
 template <class T, class Formula>
-void expect_sums(const Formula& formula, double most_error,
+void expect_sums(const Formula& formula, double most_error, const std::vector<double>& offsets,
                  const std::function<double(const T*, const T*)>& value) {
-  const Arrays<T> arrays;
-  const auto expected = over_rows(rows_of(M, N,
-                                          [&](std::int64_t i, std::int64_t j) {
-                                            return value(&arrays.x[i * 3], &arrays.y[j * 3]) *
-                                                   static_cast<double>(arrays.b[j]);
-                                          }),
-                                  oracle::sum);
-  for (const Options& options : all_options(false)) {
-    SCOPED_TRACE(name_of(options));
-    const auto sums = reduced(
-        formula, Sum<T>(), over_i(vectors<3>(arrays.device_x.span())),
-        over_j(vectors<3>(arrays.device_y.span()), vectors<1>(arrays.device_b.span())), options);
-    EXPECT_LE(oracle::relative_error(sums, expected), most_error);
+  for (const double offset : offsets) {
+    const Arrays<T> arrays(offset);
+    const auto expected = over_rows(rows_of(M, N,
+                                            [&](std::int64_t i, std::int64_t j) {
+                                              return value(&arrays.x[i * 3], &arrays.y[j * 3]) *
+                                                     static_cast<double>(arrays.b[j]);
+                                            }),
+                                    oracle::sum);
+    for (const Options& options : all_options(false)) {
+      SCOPED_TRACE(name_of(options) + ", offset " + std::to_string(offset));
+      const auto sums = reduced(
+          formula, Sum<T>(), over_i(vectors<3>(arrays.device_x.span())),
+          over_j(vectors<3>(arrays.device_y.span()), vectors<1>(arrays.device_b.span())), options);
+      expect_close(sums, expected, most_error);
+    }
   }
 }
 
 TEST(Formulas, Laplacian) {
-  expect_sums<float>(Laplacian<float, 3>(0.5), 2e-6, [](const float* x, const float* y) {
-    return oracle::laplacian(x, y, 3, 0.5);
-  });
+  for (const double width : {0.5, 1e-20, 1e20}) {
+    expect_sums<float>(
+        Laplacian<float, 3>(width), 2e-6, {0, 1e3, 1e5},
+        [&](const float* x, const float* y) { return oracle::laplacian(x, y, 3, width); });
+  }
 }
 TEST(Formulas, InnerProduct) {
-  expect_sums<float>(InnerProduct<float, 3>(), 4e-6,
+  expect_sums<float>(InnerProduct<float, 3>(), 2e-6, {0, 1e3},
                      [](const float* x, const float* y) { return oracle::inner_product(x, y, 3); });
 }
 TEST(Formulas, EnergyDistanceInDouble) {
-  expect_sums<double>(EnergyDistance<double, 3>(), 1e-14, [](const double* x, const double* y) {
-    return oracle::energy_distance(x, y, 3);
-  });
+  expect_sums<double>(
+      EnergyDistance<double, 3>(), 1e-14, {0, 1e6},
+      [](const double* x, const double* y) { return oracle::energy_distance(x, y, 3); });
+}
+
+TEST(Formulas, WidthsThatAreNotPositive) {
+  const auto message = [](const auto& act) { return message_of<std::invalid_argument>(act); };
+  const std::string expected = ": expected a positive, finite number";
+  EXPECT_EQ(message([] { return Gaussian<float, 3>(0); }), "the width of Gaussian is 0" + expected);
+  EXPECT_EQ(message([] { return Laplacian<double, 2>(-1.5); }),
+            "the width of Laplacian is -1.5" + expected);
+  EXPECT_EQ(message([] { return LogGaussian<float, 3>(std::nan("")); }),
+            "the width of LogGaussian is nan" + expected);
+  EXPECT_EQ(message([] { return Gaussian<double, 3>(INFINITY); }),
+            "the width of Gaussian is inf" + expected);
 }
 
 /// Two arrays on either side, one of them of integers, and a parameter: points of the same label
@@ -96,7 +115,7 @@ TEST(Formulas, SeveralArraysParametersAndLabels) {
 template <int D>
 void expect_sums_of_shifted_columns(std::int64_t offset) {
   SCOPED_TRACE("D " + std::to_string(D) + ", offset " + std::to_string(offset));
-  const std::int64_t n = 1100;
+  const std::int64_t n = 1103;
   const std::vector<float> x = uniform<float>(2 * D, 1);
   const std::vector<float> y = uniform<float>(n * D + offset, 2);
   const DeviceBuffer<float> device_x = on_device(x);

@@ -1,132 +1,155 @@
-// Sums of Gaussians, by every variant, against double precision: sizes, dimensions, signals, types,
-// and points that are far away from each other and from the origin.
-#include "support.cuh"
+// Sums of Gaussians in three dimensions, by every variant, against double precision: sizes; points
+// near and far from the origin and from each other; sums whose terms are all equal; numbers that
+// are not finite; widths at the ends of their range. (Other dimensions: dimensions_test.cu.)
+#include "gaussian.cuh"
 
 namespace warpath::map_reduce::test {
 namespace {
 
-struct Data {
-  double low = 0;
-  double span = 1;
-  double width = 1;
-  double most_error = 2e-6;
-};
+using Data = GaussianData<float, 3, 1>;
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Gaussian sums by all of the options over M x N points, with all of their numbers compared.
-template <class T, int D, int E>
-void expect_gaussian_sums(std::int64_t M, std::int64_t N, const Data& data,
-                          const std::vector<Options>& all = all_options(std::is_same_v<T, float>)) {
-  using Value = ValueOf<T, E>;
-  const std::vector<T> x = uniform<T>(M * D, 1, data.low, data.span);
-  const std::vector<T> y = uniform<T>(N * D, 2, data.low, data.span);
-  const std::vector<T> b = uniform<T>(N * E, 3, 0.5);
-  std::vector<double> expected;
-  for (std::int64_t i = 0; i < M; ++i) {
-    for (int e = 0; e < E; ++e) {
-      double sum = 0;
-      for (std::int64_t j = 0; j < N; ++j) {
-        sum += oracle::gaussian(&x[static_cast<std::size_t>(i * D)],
-                                &y[static_cast<std::size_t>(j * D)], D, data.width) *
-               static_cast<double>(b[static_cast<std::size_t>(j * E + e)]);
-      }
-      expected.push_back(sum);
-    }
-  }
-  const DeviceBuffer<T> device_x = on_device(x);
-  const DeviceBuffer<T> device_y = on_device(y);
-  const DeviceBuffer<T> device_b = on_device(b);
-  for (const Options& options : all) {
-    SCOPED_TRACE(name_of(options) + ", M " + std::to_string(M) + ", N " + std::to_string(N));
-    const std::vector<Value> sums =
-        reduced(Gaussian<T, D, E>(data.width), Sum<Value>(), over_i(vectors<D>(device_x.span())),
-                over_j(vectors<D>(device_y.span()), vectors<E>(device_b.span())), options);
-    EXPECT_LE(oracle::relative_error(numbers_of<T>(sums), expected), data.most_error);
-  }
+Data data_of(std::int64_t M, std::int64_t N, const Box& box = {}) {
+  return gaussian_data<float, 3, 1>(M, N, box);
 }
 
 TEST(GaussianSum, Sizes) {
   const int many = is_small() ? 1101 : 3001;
   for (const auto& [M, N] : std::vector<std::pair<int, int>>{
            {1, 1}, {1, many}, {31, 33}, {33, 31}, {129, 257}, {257, 129}}) {
-    expect_gaussian_sums<float, 3, 1>(M, N, {});
+    expect_gaussian_sums(data_of(M, N));
   }
-  if (!is_small()) expect_gaussian_sums<float, 3, 1>(300, 700, {});
+  if (!is_small()) expect_gaussian_sums(data_of(301, 701, {-7, 1}));
 }
 
 TEST(GaussianSum, MoreThanATileOfEverything) {
-  const int M = is_small() ? 130 : 1030;
-  const int N = is_small() ? 300 : 1300;
-  expect_gaussian_sums<float, 3, 1>(M, N, {});
+  expect_gaussian_sums(data_of(is_small() ? 131 : 1031, is_small() ? 301 : 1301, {50, 1}));
 }
 
 // 34 parts: three groups, the last one of which has two.
 TEST(GaussianSum, PartsInGroups) {
-  const int N = 33 * 256 + 50;
-  expect_gaussian_sums<float, 3, 1>(
-      5, N, {}, {{Variant::tuned_2d, 192, 1, 50}, {Variant::tensor, 192, 0, 50}});
+  expect_gaussian_sums(data_of(5, 33 * 256 + 51, {3, 1}), 2e-6,
+                       {{Variant::tuned_2d, 192, 1, 50}, {Variant::tensor, 192, 0, 50}});
 }
 
-TEST(GaussianSum, FewDimensions) {
-  expect_gaussian_sums<float, 1, 1>(70, 300, {});
-  expect_gaussian_sums<float, 2, 1>(70, 300, {});
-  expect_gaussian_sums<float, 4, 1>(70, 300, {});
-  expect_gaussian_sums<float, 8, 1>(70, 300, {});
-}
-
-TEST(GaussianSum, ManyDimensions) {
-  // More than a tile in any case: those of 64 and 128 dimensions have 64 columns at most.
-  expect_gaussian_sums<float, 17, 1>(70, is_small() ? 140 : 200, {0, 1, 3});
-  expect_gaussian_sums<float, 64, 1>(70, is_small() ? 70 : 200, {0, 1, 3});
-  expect_gaussian_sums<float, 128, 1>(40, is_small() ? 70 : 140, {0, 1, 8});
-  expect_gaussian_sums<float, 128, 1>(40, is_small() ? 70 : 140, {0, 1, 1});
-}
-
-TEST(GaussianSum, SignalsOfSeveralNumbers) {
-  expect_gaussian_sums<float, 3, 3>(70, 300, {});
-}
-
-TEST(GaussianSum, Double) {
-  expect_gaussian_sums<double, 3, 1>(70, 600, {0, 1, 1, 1e-14});
+// Columns that fill a tile up lie at the centre of the rows, and not at the origin: there the Gram
+// form has exponentials that are infinite.
+TEST(GaussianSum, ColumnsThatFillNoTile) {
+  for (const int N : {1, 7, 9, 255, 257, 301, 304}) {
+    expect_gaussian_sums(data_of(301, N, {30, 2, 1.5}));
+    expect_gaussian_sums(data_of(17, N, {1000, 2, 1.5}));
+  }
 }
 
 // The Gram form would lose the digits that are asked for: the tensor kernel takes the differences.
 TEST(GaussianSum, PointsThatAreFarApart) {
-  expect_gaussian_sums<float, 3, 1>(150, 600, {-20, 40, 2});
-  expect_gaussian_sums<float, 64, 1>(70, is_small() ? 70 : 200, {-20, 40, 40});
+  expect_gaussian_sums(data_of(151, 601, {-20, 40, 2}));
 }
 
 // The largest box that the Gram form is used for.
 TEST(GaussianSum, PointsAtTheLimitOfTheGramForm) {
-  expect_gaussian_sums<float, 3, 1>(300, 700, {0, 3.8, 1});
-  expect_gaussian_sums<float, 3, 1>(300, 700, {0, 4.2, 1});
+  expect_gaussian_sums(data_of(301, 701, {0, 3.8}));
+  expect_gaussian_sums(data_of(301, 701, {0, 4.2}));
 }
 
-// Relative to their centre they are near. What is lost already in the coordinates is not ours.
+// Coordinates are subtracted first and scaled then: where they are exact, so is the answer.
 TEST(GaussianSum, PointsFarFromTheOrigin) {
-  expect_gaussian_sums<float, 3, 1>(150, 600, {1000, 1, 1, 2e-5});
+  for (const double offset : {1e3, -1e4, 1e5, 1e6}) {
+    expect_gaussian_sums(data_of(151, 603, {offset, 3}));
+    expect_gaussian_sums(data_of(3, 603, {offset, 40, 7}));
+  }
 }
 
 // One tile of columns far away from all rows, the others near.
 TEST(GaussianSum, SomeTilesAreFar) {
-  const std::vector<float> x = uniform<float>(3 * 200, 1);
-  std::vector<float> y = uniform<float>(3 * 700, 2);
-  for (std::size_t k = 3 * 300; k < 3 * 400; ++k) y[k] += k % 2 == 0 ? 5.0f : -5.0f;
-  const std::vector<float> b = uniform<float>(700, 3, 0.5);
-  const auto expected = over_rows(rows_of(200, 700,
-                                          [&](std::int64_t i, std::int64_t j) {
-                                            return oracle::gaussian(&x[i * 3], &y[j * 3], 3, 1.0) *
-                                                   static_cast<double>(b[j]);
-                                          }),
-                                  oracle::sum);
-  const DeviceBuffer<float> device_x = on_device(x);
-  const DeviceBuffer<float> device_y = on_device(y);
-  const DeviceBuffer<float> device_b = on_device(b);
-  for (const Options& options : all_options(true)) {
-    SCOPED_TRACE(name_of(options));
-    const auto sums =
-        reduced(Gaussian<float, 3>(), Sum<float>(), over_i(vectors<3>(device_x.span())),
-                over_j(vectors<3>(device_y.span()), vectors<1>(device_b.span())), options);
-    EXPECT_LE(oracle::relative_error(sums, expected), 2e-6);
+  Data data = data_of(201, 701);
+  for (std::size_t k = 3 * 300; k < 3 * 400; ++k) data.y[k] += k % 2 == 0 ? 5.0f : -5.0f;
+  expect_gaussian_sums(data);
+}
+
+// K(x, x) = 1, anywhere and for any width.
+TEST(GaussianSum, OfAPointAndItself) {
+  for (const float coordinate : {3.0f, 1000.1f, -1e15f}) {
+    for (const double width : {1e-45, 1e-38, 1e-20, 1e-10, 1.3, 1e20, 1e38}) {
+      const std::size_t n = 201;
+      const Data data{std::vector<float>(3 * n, coordinate), std::vector<float>(3 * n, coordinate),
+                      std::vector<float>(n, 1.0f), width};
+      SCOPED_TRACE(coordinate);
+      expect_gaussian_sums(data, 5e-7, few_options(true));
+    }
+  }
+}
+
+// Widths with squares, or reciprocals of squares, that no float can hold.
+TEST(GaussianSum, PointsOfAnySize) {
+  for (const double size : {1e-30, 1e-20, 1e-15, 1e15, 1e20, 1e30}) {
+    expect_gaussian_sums(data_of(33, 301, {0, 2 * size, size}), 2e-6, few_options(true));
+  }
+}
+
+// All terms are equal, so that all additions may round in the same direction: one by one, 256 of
+// them would be off by up to 8e-6, and 20,000 by 6e-4.
+TEST(GaussianSum, OfEqualTerms) {
+  const std::size_t N = is_small() ? 3001 : 10'003;
+  for (const double width : {1.0, 0.83}) {
+    for (const std::size_t M : {1, 19}) {
+      Data data{std::vector<float>(3 * M, 17.0f), std::vector<float>(3 * N, 17.0f),
+                std::vector<float>(N, 0.7f), width};
+      for (std::size_t j = 0; j < N; ++j) data.y[3 * j] += 1;
+      expect_gaussian_sums(data, 2e-6, few_options(true));
+    }
+  }
+}
+
+// Only the rows that a NaN enters are NaNs. A point at infinity is far from all others.
+TEST(GaussianSum, RowsThatAreNotFinite) {
+  Data data = data_of(301, 301, {2, 1});
+  data.x[3 * 5 + 1] = nan;
+  data.x[3 * 130] = infinity;
+  data.x[3 * 300 + 2] = -infinity;
+  expect_gaussian_sums(data);
+  for (std::size_t k = 0; k < 3 * 100; ++k) data.x[k] = nan;  // all that the centre samples
+  expect_gaussian_sums(data);
+  for (std::size_t k = 0; k < 3 * 100; ++k) data.x[k] = 3e38f;
+  expect_gaussian_sums(data);
+}
+
+TEST(GaussianSum, ColumnsThatAreNotFinite) {
+  Data data = data_of(301, 601, {2, 1});
+  data.y[3 * 7] = infinity;
+  data.y[3 * 300 + 2] = -infinity;
+  expect_gaussian_sums(data);
+  data.x[3 * 9] = infinity;  // at no distance from the column
+  expect_gaussian_sums(data);
+  data.y[3 * 550] = nan;
+  expect_gaussian_sums(data);
+}
+
+TEST(GaussianSum, SignalsThatAreNotFinite) {
+  for (const float signal : {infinity, -infinity, nan}) {
+    Data data = data_of(301, 301, {2, 1});
+    data.b[77] = signal;
+    expect_gaussian_sums(data);
+  }
+}
+
+// A sum that passes the largest float is infinite, with any number of columns and parts.
+TEST(GaussianSum, ThatOverflows) {
+  for (const std::size_t N : {2, 9, 301, 1501}) {
+    for (const float signal : {3e38f, -3e38f}) {
+      const std::vector<float> x(3 * 33, 1.0f);
+      const DeviceBuffer<float> device_x = on_device(x);
+      const DeviceBuffer<float> y = on_device(std::vector<float>(3 * N, 1.0f));
+      const DeviceBuffer<float> b = on_device(std::vector<float>(N, signal));
+      for (const Options& options : all_options(true)) {
+        SCOPED_TRACE(name_of(options) + ", N " + std::to_string(N));
+        expect_close(
+            reduced(Gaussian<float, 3>(), Sum<float>(), over_i(vectors<3>(device_x.span())),
+                    over_j(vectors<3>(y.span()), vectors<1>(b.span())), options),
+            std::vector<double>(33, signal * infinity), 0);
+      }
+    }
   }
 }
 

@@ -1,0 +1,192 @@
+// Rows and columns as operands of the tensor cores' matrix product, in float.
+//
+// How a product of floats comes from halves: x = h + l, two halves (11 bits each), and with
+// y = h' + l', x y = h h' + h l' + l h' but for 2^-21 of it. An instruction adds up 16 products.
+// Narrow points (up to 8 coordinates) put (h, h, l, l) . (h', l', h', l') of a coordinate into a
+// lane's four of the 16, so that three coordinates take one instruction; wide ones take three
+// instructions for 16 coordinates, one for each of the three products.
+//
+//        one instruction:  16 rows x 16 products  *  16 products x 8 columns
+//
+//                 columns (an "eight")
+//                  0 1 2 3 4 5 6 7                lane 4 g + t holds
+//        rows 0    . . . . . . . .                 of the rows     g and g + 8
+//             .    . . . . . . . .                 of the columns  g
+//            15    . . . . . . . .                 of the products rows g and g + 8,
+//                                                                  columns 2 t and 2 t + 1
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "core/hopper.cuh"
+#include "core/vector.cuh"
+#include "core/warp.cuh"
+
+namespace warpath::map_reduce {
+
+/// Chunks of four coordinates.
+constexpr int chunks_of(int coordinates) {
+  return (coordinates + 3) / 4;
+}
+
+/// A warp's 16 rows, as its lanes hold them: lane 4 g + t has rows g and g + 8, and with them
+/// coordinates t, t + 4, ... of narrow points, 4 t to 4 t + 3 of each 16 of wide ones.
+template <int Coordinates>
+struct NarrowRows {
+  std::uint32_t a[chunks_of(Coordinates)][4];
+
+  /// Row g, or (half 1) g + 8: coordinate_of(k) for k < Coordinates.
+  template <class CoordinateOf>
+  __device__ __forceinline__ void set(int half, CoordinateOf coordinate_of) {
+#pragma unroll
+    for (int c = 0; c < chunks_of(Coordinates); ++c) {
+      const int k = 4 * c + lane_index() % 4;
+      const std::uint32_t halves = hopper::split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
+      a[c][half] = __byte_perm(halves, halves, 0x1010);
+      a[c][half + 2] = __byte_perm(halves, halves, 0x3232);
+    }
+  }
+};
+template <int Coordinates>
+struct WideRows {
+  static constexpr int chunks = (Coordinates + 15) / 16;
+  std::uint32_t high[chunks][4];
+  std::uint32_t low[chunks][4];
+
+  template <class CoordinateOf>
+  __device__ __forceinline__ void set(int half, CoordinateOf coordinate_of) {
+#pragma unroll
+    for (int c = 0; c < chunks; ++c) {
+#pragma unroll
+      for (int pair = 0; pair < 2; ++pair) {
+        const int k = 16 * c + lane_index() % 4 * 4 + pair * 2;
+        const std::uint32_t first = hopper::split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
+        const std::uint32_t second =
+            hopper::split_halves(k + 1 < Coordinates ? coordinate_of(k + 1) : 0.0f);
+        high[c][half + 2 * pair] = __byte_perm(first, second, 0x5410);
+        low[c][half + 2 * pair] = __byte_perm(first, second, 0x7632);
+      }
+    }
+  }
+};
+
+/// A tile of columns, as the lanes of a warp take them. squares[0] is the square of each column
+/// once the tile is complete; until then squares[c] is the part of chunk c.
+template <int Coordinates, int Tile>
+struct NarrowTile {
+  using Rows = NarrowRows<Coordinates>;
+  static constexpr int tile = Tile;
+  static constexpr int chunks = chunks_of(Coordinates);  ///< that are stored
+  std::uint32_t halves[Tile / 8][chunks_of(Coordinates)][warp_threads][2];
+  float squares[chunks_of(Coordinates)][Tile];
+
+  __device__ __forceinline__ void set_one(int t, int k, float v) {
+    const std::uint32_t half = hopper::split_halves(v);
+    const std::uint32_t both[2] = {half, half};
+    store_vector(halves[t / 8][k / 4][t % 8 * 4 + k % 4], both);
+  }
+  /// Coordinates 4 c to 4 c + 3 of column t.
+  __device__ __forceinline__ void set(int t, int c, const float (&v)[4]) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) set_one(t, 4 * c + k, v[k]);
+  }
+  /// The products of the warp's rows with columns 8 eight to 8 eight + 7.
+  template <int RowTiles>
+  __device__ __forceinline__ void multiply(const Rows (&rows)[RowTiles], int eight,
+                                           float (&products)[RowTiles][4]) const {
+#pragma unroll
+    for (int c = 0; c < chunks_of(Coordinates); ++c) {
+      std::uint32_t b[2];
+      load_vector(halves[eight][c][lane_index()], b);
+#pragma unroll
+      for (int m = 0; m < RowTiles; ++m) {
+        const float sum[4] = {products[m][0], products[m][1], products[m][2], products[m][3]};
+        const float zero[4] = {0, 0, 0, 0};
+        hopper::multiply_16x16x8(rows[m].a[c], b, c == 0 ? zero : sum, products[m]);
+      }
+    }
+  }
+};
+template <int Coordinates, int Tile>
+struct WideTile {
+  using Rows = WideRows<Coordinates>;
+  static constexpr int tile = Tile;
+  static constexpr int chunks = 4 * Rows::chunks;
+  std::uint32_t halves[Tile / 8][Rows::chunks][warp_threads][4];  ///< two of high, two of low
+  float squares[chunks_of(Coordinates)][Tile];
+
+  /// Coordinate k, a multiple of four, followed by zeros.
+  __device__ __forceinline__ void set_one(int t, int k, float v) { set(t, k / 4, {v, 0, 0, 0}); }
+  __device__ __forceinline__ void set(int t, int c, const float (&v)[4]) {
+    std::uint32_t split[4];
+#pragma unroll
+    for (int k = 0; k < 4; ++k) split[k] = hopper::split_halves(v[k]);
+    const std::uint32_t pairs[4] = {
+        __byte_perm(split[0], split[1], 0x5410), __byte_perm(split[2], split[3], 0x5410),
+        __byte_perm(split[0], split[1], 0x7632), __byte_perm(split[2], split[3], 0x7632)};
+    store_vector(halves[t / 8][c / 4][t % 8 * 4 + c % 4], pairs);
+  }
+  /// The tensor cores truncate their sums, where other units round them. Therefore the two small
+  /// products of each chunk are added up first, and sums of more than 64 products outside of the
+  /// tensor cores: a sum is truncated once a chunk at its full size, and not three times.
+  template <int RowTiles>
+  __device__ __forceinline__ void multiply(const Rows (&rows)[RowTiles], int eight,
+                                           float (&products)[RowTiles][4]) const {
+    const auto multiply_add = [&](const std::uint32_t(&a)[4], const std::uint32_t(&b)[2],
+                                  float(&sums)[4], bool is_first) {
+      const float sum[4] = {sums[0], sums[1], sums[2], sums[3]};
+      const float zero[4] = {0, 0, 0, 0};
+      hopper::multiply_16x16x8(a, b, is_first ? zero : sum, sums);
+    };
+    if constexpr (Rows::chunks > 4) {
+#pragma unroll
+      for (int c = 0; c < Rows::chunks; ++c) {
+        std::uint32_t both[4];
+        load_vector(halves[eight][c][lane_index()], both);
+        const std::uint32_t high[2] = {both[0], both[1]};
+        const std::uint32_t low[2] = {both[2], both[3]};
+        float sums[RowTiles][4];
+#pragma unroll
+        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, sums[m], true);
+#pragma unroll
+        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].low[c], high, sums[m], false);
+#pragma unroll
+        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], high, sums[m], false);
+#pragma unroll
+        for (int m = 0; m < RowTiles; ++m) {
+#pragma unroll
+          for (int q = 0; q < 4; ++q) {
+            products[m][q] = c == 0 ? sums[m][q] : products[m][q] + sums[m][q];
+          }
+        }
+      }
+    } else {
+      std::uint32_t high[Rows::chunks][2];
+#pragma unroll
+      for (int c = 0; c < Rows::chunks; ++c) {
+        std::uint32_t both[4];
+        load_vector(halves[eight][c][lane_index()], both);
+        high[c][0] = both[0];
+        high[c][1] = both[1];
+        const std::uint32_t low[2] = {both[2], both[3]};
+#pragma unroll
+        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, products[m], c == 0);
+#pragma unroll
+        for (int m = 0; m < RowTiles; ++m)
+          multiply_add(rows[m].low[c], high[c], products[m], false);
+      }
+#pragma unroll
+      for (int c = 0; c < Rows::chunks; ++c) {
+#pragma unroll
+        for (int m = 0; m < RowTiles; ++m)
+          multiply_add(rows[m].high[c], high[c], products[m], false);
+      }
+    }
+  }
+};
+template <int Coordinates, int Tile>
+using GramTile = std::conditional_t<Coordinates <= 8, NarrowTile<Coordinates, Tile>,
+                                    WideTile<Coordinates, Tile>>;
+
+}  // namespace warpath::map_reduce

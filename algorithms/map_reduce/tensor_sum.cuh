@@ -1,0 +1,360 @@
+// Sums of exponentials by the Gram form on the tensor cores, in float: of
+// |u - v|^2 = |u|^2 - 2 u . v + |v|^2 the products are a matrix product, and what is left of a pair
+// is an exponential and an addition.
+//
+// How the form stays accurate: it subtracts squares that the distance does not have. So all points
+// are taken relative to the centre of the block's rows, and where rows or columns of a tile lie too
+// far from it for the accuracy, or are not finite, the block computes that tile from the
+// differences. A block that finds a sum that is not finite (an overflow, or a signal that is not
+// finite) computes all of its tiles from the differences: every scheme then gives the same.
+#pragma once
+
+#include <cstdint>
+
+#include "core/hopper.cuh"
+#include "core/launch.cuh"
+#include "map_reduce/formulas.cuh"
+#include "map_reduce/reductions.cuh"
+#include "map_reduce/tensor_tile.cuh"
+#include "map_reduce/tuned.cuh"
+
+namespace warpath::map_reduce {
+
+/// What is summed over the columns as 2^(-|u - v|^2) w, with u = scale x and v = scale y.
+template <class Formula, class Reduction>
+struct Exponential {
+  static constexpr bool is_possible = false;
+};
+template <int D, int E>
+struct Exponential<Gaussian<float, D, E>, Sum<ValueOf<float, E>, Accuracy::block>> {
+  static constexpr bool is_possible = true;
+  static constexpr int dimension = D;
+  static constexpr int signal = E;
+  using State = typename Sum<ValueOf<float, E>, Accuracy::block>::State;
+
+  __device__ __forceinline__ static float scale(const Gaussian<float, D, E>& formula) {
+    return formula.gram_scale;
+  }
+  template <class Arrays>
+  __device__ __forceinline__ static Vector<float, E> weight(const Arrays& y, std::int64_t j) {
+    return get<1>(y)[j];
+  }
+  /// The state that has sum * 2^-square.
+  __device__ __forceinline__ static State state(float square, const Vector<float, E>& sum) {
+    return {weighted(exp2_of(-square), sum), {}};
+  }
+};
+template <int D>
+struct Exponential<LogGaussian<float, D>, LogSumExp<float>> {
+  static constexpr bool is_possible = true;
+  static constexpr int dimension = D;
+  static constexpr int signal = 1;
+  using State = LogSumExp<float>::State;
+
+  __device__ __forceinline__ static float scale(const LogGaussian<float, D>& formula) {
+    return formula.gram_scale;
+  }
+  template <class Arrays>
+  __device__ __forceinline__ static Vector<float, 1> weight(const Arrays&, std::int64_t) {
+    return {1};
+  }
+  __device__ __forceinline__ static State state(float square, const Vector<float, 1>& sum) {
+    if (sum == 0.0f) return LogSumExp<float>().neutral();
+    return {0, exp2_of(-square) * sum, 0};
+  }
+};
+
+/// Shared memory of a tensor kernel: a tile in one of two forms, and the sums of rows.
+template <class Shape, int D, int E, class Column>
+struct TensorStorage {
+  static constexpr int tile = tensor_tile<D>;
+  struct Gram {
+    GramTile<D, tile> columns;
+    float weights[E][tile];
+  };
+  union {
+    Gram gram;
+    Staged<Column> columns[tile];
+    float sums[Shape::column_warps][Shape::block_rows][E];
+  };
+  float centre[D];
+};
+
+/// Squares up to this are accurate enough: their rounding errors, and those of products as large,
+/// are about 2^-20 of an exponent. More dimensions have larger squares where distances are as
+/// large.
+template <int D>
+inline constexpr float most_square = D <= 64 ? 16 : 24;
+
+/// A lane adds so many columns one by one; then the sum goes to the total. Equal terms may all
+/// round in the same direction: 32 of them are off by 1e-6 at most.
+inline constexpr int lane_columns = 32;
+
+/// The sums over the columns of a lane: of row g of each of the warp's row tiles, then of row g
+/// + 8.
+template <int RowTiles, int E>
+struct LaneSums {
+  float of[RowTiles][2][E];
+  __device__ __forceinline__ void set_zero() {
+    for_each([](float& sum) { sum = 0; }, *this);
+  }
+  /// act(number of each...).
+  template <class Act, class... Sums>
+  __device__ __forceinline__ static void for_each(Act act, Sums&... sums) {
+#pragma unroll
+    for (int m = 0; m < RowTiles; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int e = 0; e < E; ++e) act(sums.of[m][half][e]...);
+      }
+    }
+  }
+};
+
+/// The sums of all tiles, compensated (Kahan). Nothing guards the compensation against an overflow:
+/// the sum is a NaN then, and the kernel computes it another way.
+template <int RowTiles, int E>
+struct LaneTotals {
+  LaneSums<RowTiles, E> sums;
+  LaneSums<RowTiles, E> excess;
+  __device__ __forceinline__ void set_zero() {
+    sums.set_zero();
+    excess.set_zero();
+  }
+  __device__ __forceinline__ void add(const LaneSums<RowTiles, E>& more) {
+    LaneSums<RowTiles, E>::for_each(
+        [](float& sum, float& of_excess, const float& value) {
+          using detail::plus;
+          const float term = plus(value, -of_excess);
+          const float next = plus(sum, term);
+          of_excess = plus(plus(next, -sum), -term);
+          sum = next;
+        },
+        sums, excess, more);
+  }
+};
+
+/// One warp adds 2^(2 u . v) w of its rows and its columns among eights `begin` to `end` - 1 of a
+/// tile, eight by eight. The rows are 2 u, the columns v.
+template <class Shape, class Form, class Rows, class Storage>
+__device__ __forceinline__ void warp_add_exponentials(
+    const Rows (&rows)[Shape::row_tiles], const Storage& shared, int begin, int end,
+    LaneSums<Shape::row_tiles, Form::signal>& sums) {
+  constexpr int E = Form::signal;
+  const int lane = lane_index();
+#pragma unroll 2
+  for (int eight = begin + warp_index() / Shape::row_warps; eight < end;
+       eight += Shape::column_warps) {
+    float weights[E][2];
+#pragma unroll
+    for (int e = 0; e < E; ++e) {
+      load_vector(&shared.gram.weights[e][eight * 8 + lane % 4 * 2], weights[e]);
+    }
+    float exponents[Shape::row_tiles][4] = {};
+    shared.gram.columns.multiply(rows, eight, exponents);
+#pragma unroll
+    for (int m = 0; m < Shape::row_tiles; ++m) {
+#pragma unroll
+      for (int q = 0; q < 4; ++q) {
+        // The special function unit and the FMA units share the work.
+        const float power = q == 0 ? exp2_by_polynomial(exponents[m][q]) : exp2_of(exponents[m][q]);
+#pragma unroll
+        for (int e = 0; e < E; ++e) {
+          sums.of[m][q / 2][e] = fmaf(power, weights[e][q % 2], sums.of[m][q / 2][e]);
+        }
+      }
+    }
+  }
+}
+
+/// What the warps' lanes have of each row, added in a fixed order: shared.sums[warp column][row].
+template <class Shape, int E, class Storage>
+__device__ __forceinline__ void warp_store_sums(const LaneSums<Shape::row_tiles, E>& sums,
+                                                Storage& shared) {
+  const int first = warp_index() % Shape::row_warps * Shape::warp_rows;
+#pragma unroll
+  for (int m = 0; m < Shape::row_tiles; ++m) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int e = 0; e < E; ++e) {
+        float sum = sums.of[m][half][e];
+        sum += __shfl_xor_sync(full_warp, sum, 1);
+        sum += __shfl_xor_sync(full_warp, sum, 2);
+        if (lane_index() % 4 == 0) {
+          const int row = first + m * 16 + half * 8 + lane_index() / 4;
+          shared.sums[warp_index() / Shape::row_warps][row][e] = sum;
+        }
+      }
+    }
+  }
+}
+
+/// A tile from the differences: a thread has rows threadIdx.x, + threads, ... of its block. Not
+/// inlined, and with the states in local memory, so that it takes no registers from the loop that
+/// it stands in for. All threads are done with the shared memory before.
+template <class Shape, int R, class Problem>
+[[gnu::noinline]] __device__ void block_reduce_far_tile(const Problem& problem,
+                                                        typename Problem::State* states,
+                                                        std::int64_t first_row,
+                                                        Staged<ColumnOf<Problem>>* tile,
+                                                        std::int64_t first, int width) {
+  for (int t = threadIdx.x; t < width; t += Shape::threads) {
+    tile[t].column = problem.column(first + t);
+  }
+  __syncthreads();  // the tile is there
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const std::int64_t i = first_row + threadIdx.x + r * Shape::threads;
+    const RowOf<Problem> row[1] = {problem.row(min(i, problem.rows - 1))};
+    typename Problem::State state[1] = {states[r]};
+    thread_reduce_tile<1>(problem, row, state, tile, first, width);
+    states[r] = state[0];
+  }
+}
+
+template <class Shape, class Problem>
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
+    tensor_sum_kernel(const __grid_constant__ Problem problem, Split split,
+                      typename Problem::State* partials, unsigned* tickets) {
+  using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
+  using State = typename Problem::State;
+  constexpr int D = Form::dimension;
+  constexpr int E = Form::signal;
+  using Storage = TensorStorage<Shape, D, E, ColumnOf<Problem>>;
+  hopper::wait_for_kernel_before();  // launch_parts() lets this one start early
+  auto& shared = dynamic_shared<Storage>();
+  const std::int64_t row_block = blockIdx.x % split.row_blocks;
+  const std::int64_t part = blockIdx.x / split.row_blocks;
+  const std::int64_t first_row = row_block * Shape::block_rows;
+  const auto& x = get<0>(problem.x);
+  const auto& y = get<0>(problem.y);
+  const float scale = Form::scale(problem.formula);
+  // Beyond the last row, the last row once more: it is not stored.
+  const auto row_index = [&](int row) { return min(first_row + row, problem.rows - 1); };
+  const auto square_of_row = [&](int row) {
+    return centred_square(x.data + row_index(row) * D, shared.centre, scale);
+  };
+
+  using Tile = decltype(shared.gram.columns);
+  const Range range = range_of(split, part, problem.columns);
+  const auto width_at = [&](std::int64_t first) {
+    return static_cast<int>(
+        max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
+  };
+  Fetched<D, Tile, Shape::threads> fetched;
+  constexpr int own_columns = (Storage::tile + Shape::threads - 1) / Shape::threads;
+  Vector<float, E> weights[own_columns];
+  const auto fetch = [&](std::int64_t first) {
+    const int width = width_at(first);
+    fetched.fetch(y.data + first * D, width);
+#pragma unroll
+    for (int n = 0; n < own_columns; ++n) {
+      const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
+      weights[n] = Vector<float, E>{};
+      if (t < width) weights[n] = Form::weight(problem.y, first + t);
+    }
+  };
+  fetch(range.begin);
+
+  block_find_centre(x, first_row, Shape::block_rows, shared.centre);
+  typename Tile::Rows rows[Shape::row_tiles];
+  const int warp_row = warp_index() % Shape::row_warps * Shape::warp_rows;
+#pragma unroll
+  for (int r = 0; r < 2 * Shape::row_tiles; ++r) {
+    const float* point = x.data + row_index(warp_row + r * 8 + lane_index() / 4) * D;
+    rows[r / 2].set(r % 2, [&](int k) { return 2 * (scale * (point[k] - shared.centre[k])); });
+  }
+  bool are_far = false;
+  for (int row = threadIdx.x; row < Shape::block_rows; row += Shape::threads) {
+    are_far = are_far || !(square_of_row(row) <= most_square<D>);
+  }
+  bool all_are_far = __syncthreads_or(are_far);
+
+  LaneTotals<Shape::row_tiles, E> totals;
+  totals.set_zero();
+  // What is computed from differences: a thread has rows threadIdx.x, + threads, ...
+  constexpr int R = (Shape::block_rows + Shape::threads - 1) / Shape::threads;
+  State states[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) states[r] = problem.reduction.neutral();
+
+  for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
+    const int width = width_at(first);
+    __syncthreads();  // all threads are done with the last tile
+    fetched.store(scale, shared.centre, width, shared.gram.columns);
+    bool is_far = all_are_far;
+#pragma unroll
+    for (int n = 0; n < own_columns; ++n) {
+      const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
+      if (Storage::tile % Shape::threads != 0 && t >= Storage::tile) break;
+      const float square = shared.gram.columns.squares[0][t];
+      is_far = is_far || !(square <= most_square<D>);
+      // (The weights beyond the last column are 0.)
+      const Vector<float, E> weight = scaled(exp2_of(-square), weights[n]);
+#pragma unroll
+      for (int e = 0; e < E; ++e) shared.gram.weights[e][t] = weight[e];
+    }
+    if (!__syncthreads_or(is_far)) {  // and the tile is there
+      fetch(first + Storage::tile);
+      constexpr int step = lane_columns / 2 * Shape::column_warps;
+      const int eights = (width + 7) / 8;
+#pragma unroll 1
+      for (int begin = 0; begin < Storage::tile / 8; begin += step) {
+        LaneSums<Shape::row_tiles, E> sums;
+        sums.set_zero();
+        warp_add_exponentials<Shape, Form>(rows, shared, begin, min(eights, begin + step), sums);
+        totals.add(sums);
+      }
+    } else {
+      block_reduce_far_tile<Shape, R>(problem, states, first_row, shared.columns, first, width);
+      fetch(first + Storage::tile);
+    }
+  }
+  // A sum that is not finite has overflowed, or has a term that is not finite: from the
+  // differences.
+  bool is_finite = true;
+  LaneSums<Shape::row_tiles, E>::for_each(
+      [&](const float& sum) { is_finite = is_finite && isfinite(sum); }, totals.sums);
+  if (__syncthreads_or(!is_finite)) {
+    all_are_far = true;
+#pragma unroll
+    for (int r = 0; r < R; ++r) states[r] = problem.reduction.neutral();
+    for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
+      block_reduce_far_tile<Shape, R>(problem, states, first_row, shared.columns, first,
+                                      width_at(first));
+      __syncthreads();  // all threads are done with the tile
+    }
+  }
+
+  __syncthreads();  // all threads are done with the last tile
+  warp_store_sums<Shape, E>(totals.sums, shared);
+  __syncthreads();  // the sums are there
+  const auto for_each_row = [&](auto act) {
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+      const int row = static_cast<int>(threadIdx.x) + r * Shape::threads;
+      if (row < Shape::block_rows && first_row + row < problem.rows) {
+        act(first_row + row, row, states[r]);
+      }
+    }
+  };
+  // (The square of a row that is far may be anything.)
+  if (!all_are_far) {
+    for_each_row([&](std::int64_t, int row, State& state) {
+      Vector<float, E> sum{};
+#pragma unroll
+      for (int warp = 0; warp < Shape::column_warps; ++warp) {
+#pragma unroll
+        for (int e = 0; e < E; ++e) sum[e] += shared.sums[warp][row][e];
+      }
+      problem.reduction.merge(state, Form::state(square_of_row(row), sum));
+    });
+  }
+  block_finish_rows(problem, split, partials, tickets, [&](auto act) {
+    for_each_row([&](std::int64_t i, int, State& state) { act(i, state); });
+  });
+}
+
+}  // namespace warpath::map_reduce

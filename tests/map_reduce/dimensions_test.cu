@@ -1,0 +1,101 @@
+// Sums of Gaussians in 1 to 128 dimensions, with signals of several numbers and in double: the
+// layouts of rows and columns that three dimensions do not have.
+#include "gaussian.cuh"
+
+namespace warpath::map_reduce::test {
+namespace {
+
+#ifdef SIMT_EMULATION
+constexpr bool is_emulated = true;
+#else
+constexpr bool is_emulated = false;
+#endif
+
+// Narrow fragments of one and two chunks, and wide ones of one to eight; the box lies off the
+// origin, and the columns fill no tile.
+TEST(GaussianSumIn, OneDimension) {
+  expect_gaussian_sums(gaussian_data<float, 1, 1>(71, 301, {30, 2}));
+}
+TEST(GaussianSumIn, EightDimensions) {
+  expect_gaussian_sums(gaussian_data<float, 8, 1>(71, 301, {30, 2, 1.5}));
+}
+TEST(GaussianSumIn, SixteenDimensions) {
+  expect_gaussian_sums(gaussian_data<float, 16, 1>(301, 301, {30, 2, 1.5}));
+  expect_gaussian_sums(gaussian_data<float, 16, 1>(71, 301, {1000, 2, 1.5}));
+  expect_gaussian_sums(gaussian_data<float, 16, 1>(71, 301, {1e6, 2, 1.5}));
+}
+TEST(GaussianSumIn, SixtyFourDimensions) {
+  const int N = is_small() ? 71 : 203;
+  expect_gaussian_sums(gaussian_data<float, 64, 1>(71, N, {0, 1, 3}));
+  expect_gaussian_sums(gaussian_data<float, 64, 1>(71, N, {-20, 40, 40}));
+  expect_gaussian_sums(gaussian_data<float, 64, 1>(71, N, {1000, 1, 3}));
+}
+TEST(GaussianSumIn, ManyDimensionsThatAreNoMultipleOfAChunk) {
+  const int N = is_small() ? 71 : 141;
+  expect_gaussian_sums(gaussian_data<float, 127, 1>(41, N, {0, 1, 8}));
+  expect_gaussian_sums(gaussian_data<float, 127, 1>(41, N, {0, 1, 1}));
+  expect_gaussian_sums(gaussian_data<float, 127, 1>(41, N, {1000, 1, 1}));
+}
+
+// The squares in the Gram form are large here, and the distances small: near the limit of the form.
+TEST(GaussianSumIn, ManyDimensionsInClusters) {
+  constexpr int D = 127;
+  constexpr int clusters = 5;
+  const int M = is_small() ? 17 : 41;
+  const int N = is_small() ? 71 : 203;
+  for (const double span : {1.0, 1.2}) {
+    const std::vector<float> centres = uniform<float>(clusters * D, 7, 30, span);
+    const auto points = [&](int count, std::uint64_t seed) {
+      std::vector<float> all = uniform<float>(count * D, seed, -0.03, 0.06);
+      for (std::size_t k = 0; k < all.size(); ++k) all[k] += centres[k % (clusters * D)];
+      return all;
+    };
+    expect_gaussian_sums(
+        GaussianData<float, D, 1>{points(M, 1), points(N, 2), uniform<float>(N, 3, 0.5), 1.0}, 2e-6,
+        few_options(true));
+  }
+}
+
+TEST(GaussianSumIn, SignalsOfSeveralNumbers) {
+  expect_gaussian_sums(gaussian_data<float, 3, 3>(71, 301, {30, 2}));
+}
+
+TEST(GaussianSumIn, Double) {
+  expect_gaussian_sums(gaussian_data<double, 3, 1>(71, 601, {0, 1}), 1e-14);
+  expect_gaussian_sums(gaussian_data<double, 3, 1>(71, 601, {1e6, 3}), 1e-14);
+  // 2^-1074 to 2^0, and less.
+  expect_gaussian_sums(gaussian_data<double, 3, 1>(5, 601, {0, 60, 1}), 1e-14);
+}
+
+// As many equal terms as a GPU's memory holds: 3e9. The signal is the coordinate.
+TEST(GaussianSumIn, BillionsOfEqualTerms) {
+  std::int64_t N = is_small() ? 3'001 : 30'007;
+  if (!is_emulated) {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    WARPATH_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+    N = std::min<std::int64_t>(3'000'000'007, static_cast<std::int64_t>(free / 8));
+  }
+  const DeviceBuffer<float> y(N);
+  WARPATH_CUDA_CHECK(cudaMemset(y.data(), 0x3F, static_cast<std::size_t>(N) * sizeof(float)));
+  float column = 0;
+  std::memset(&column, 0x3F, sizeof column);
+  for (const int M : {1, 19}) {
+    const std::vector<float> x(static_cast<std::size_t>(M), 1 + column);
+    const DeviceBuffer<float> device_x = on_device(x);
+    const double term = oracle::gaussian(x.data(), &column, 1, 1.0) * static_cast<double>(column);
+    const std::vector<double> expected(x.size(), term * static_cast<double>(N));
+    for (const Options& options : few_options(true)) {
+      const bool is_one_block =
+          options.variant == Variant::gpu_1d || options.variant == Variant::tuned_1d;
+      if (!is_emulated && (is_one_block || options.variant == Variant::naive)) continue;
+      SCOPED_TRACE(name_of(options) + ", M " + std::to_string(M));
+      expect_close(reduced(Gaussian<float, 1>(), Sum<float>(), over_i(vectors<1>(device_x.span())),
+                           over_j(vectors<1>(y.span()), vectors<1>(y.span())), options),
+                   expected, 2e-6);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpath::map_reduce::test

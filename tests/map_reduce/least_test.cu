@@ -1,0 +1,153 @@
+// Least and greatest values and their columns, by every variant: among many that are equal, near
+// the origin and far from it, and among numbers that are not finite.
+#include <algorithm>
+#include <limits>
+
+#include "support.cuh"
+
+namespace warpath::map_reduce::test {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+
+template <class Reduction>
+void expect_exactly(
+    const Reduction& reduction, bool has_tensor,
+    const std::function<typename Reduction::Result(const std::vector<double>&)>& of) {
+  for (const auto& [M, N, offset] : sizes()) {
+    const PointPairs points(grid_points(3 * M, 4, offset), grid_points(3 * N, 5, offset));
+    std::vector<typename Reduction::Result> expected;
+    for (const auto& row : points.squares) expected.push_back(of(row));
+    for (const Options& options : all_options(has_tensor)) {
+      SCOPED_TRACE(name_of(options) + ", M " + std::to_string(M) + ", N " + std::to_string(N) +
+                   ", offset " + std::to_string(offset));
+      const auto found =
+          reduced(SquaredDistance<float, 3>(), reduction, points.rows(), points.columns(), options);
+      EXPECT_EQ(numbers_of<std::uint32_t>(found), numbers_of<std::uint32_t>(expected));
+    }
+  }
+}
+
+TEST(Least, Min) {
+  expect_exactly(Min<float>(), true, [](const std::vector<double>& row) {
+    return static_cast<float>(*std::min_element(row.begin(), row.end()));
+  });
+}
+TEST(Least, Max) {
+  expect_exactly(Max<float>(), false, [](const std::vector<double>& row) {
+    return static_cast<float>(*std::max_element(row.begin(), row.end()));
+  });
+}
+TEST(Least, ArgMinIsTheFirstOfEqualColumns) {
+  expect_exactly(ArgMin<float>(), true,
+                 [](const std::vector<double>& row) { return oracle::by_value(row).front(); });
+}
+TEST(Least, ArgMaxIsTheFirstOfEqualColumns) {
+  expect_exactly(ArgMax<float>(), false, [](const std::vector<double>& row) {
+    return std::max_element(row.begin(), row.end()) - row.begin();
+  });
+}
+
+template <int K>
+Vector<std::int64_t, K> least_columns(const std::vector<double>& row) {
+  Vector<std::int64_t, K> columns;
+  const std::vector<std::int64_t> order = oracle::by_value(row);
+  for (int k = 0; k < K; ++k) {
+    columns[k] = k < static_cast<int>(order.size()) ? order[static_cast<std::size_t>(k)] : -1;
+  }
+  return columns;
+}
+
+TEST(Least, ArgKMinWithTiesByColumn) {
+  expect_exactly(ArgKMin<float, 4>(), true, least_columns<4>);
+}
+TEST(Least, KMin) {
+  expect_exactly(KMin<float, 5>(), true, [](const std::vector<double>& row) {
+    Vector<float, 5> values;
+    const Vector<std::int64_t, 5> columns = least_columns<5>(row);
+    for (int k = 0; k < 5; ++k) {
+      values[k] =
+          columns[k] < 0 ? infinity : static_cast<float>(row[static_cast<std::size_t>(columns[k])]);
+    }
+    return values;
+  });
+}
+
+// Points anywhere: the distance of the column that is found is the least one, but for rounding.
+template <int D>
+void expect_nearest(double low, double span, double most_error) {
+  const int M = is_small() ? 71 : 101;
+  const int N = is_small() ? 301 : 701;
+  const std::vector<float> x = uniform<float>(M * D, 8, low, span);
+  const std::vector<float> y = uniform<float>(N * D, 9, low, span);
+  const DeviceBuffer<float> device_x = on_device(x);
+  const DeviceBuffer<float> device_y = on_device(y);
+  const auto square = [&](std::int64_t i, std::int64_t j) {
+    return oracle::squared_distance(&x[static_cast<std::size_t>(i * D)],
+                                    &y[static_cast<std::size_t>(j * D)], D);
+  };
+  const auto rows = rows_of(M, N, square);
+  for (const Options& options : all_options(true)) {
+    SCOPED_TRACE(name_of(options));
+    const auto found =
+        reduced(SquaredDistance<float, D>(), ArgKMin<float, 4>(),
+                over_i(vectors<D>(device_x.span())), over_j(vectors<D>(device_y.span())), options);
+    for (int i = 0; i < M; ++i) {
+      const std::vector<std::int64_t> best = oracle::by_value(rows[static_cast<std::size_t>(i)]);
+      for (int k = 0; k < 4; ++k) {
+        const std::int64_t j = found[static_cast<std::size_t>(i)][k];
+        ASSERT_TRUE(0 <= j && j < N);
+        const double least = square(i, best[static_cast<std::size_t>(k)]);
+        ASSERT_NEAR(square(i, j), least, most_error * least) << "row " << i << ", place " << k;
+      }
+    }
+  }
+}
+
+TEST(Nearest, PointsAnywhere) {
+  expect_nearest<3>(0, 1, 1e-5);
+  expect_nearest<3>(-1e6, 2e6, 1e-5);
+  expect_nearest<3>(1e-9, 1e-9, 1e-5);
+  expect_nearest<4>(0, 1, 1e-5);
+  expect_nearest<20>(0, 1, 1e-5);
+}
+
+// Columns farther away than halves can hold, rows that are all equal, and points that are not
+// finite: none of them changes what the others find.
+TEST(Nearest, PointsThatAreFarAwayOrNotFinite) {
+  const int M = 301;
+  const int N = 701;
+  std::vector<float> x(3 * M, 0.25f);
+  x[3 * 7] = infinity;
+  x[3 * 100 + 1] = nan;
+  x[3 * 300] = -infinity;
+  std::vector<float> y = uniform<float>(3 * N, 11);
+  for (std::size_t k = 0; k < y.size(); k += 7) y[k] *= 1e9f;
+  y[3 * 9 + 1] = nan;
+  y[3 * 500 + 2] = infinity;
+  const PointPairs points(x, y);
+  std::vector<std::int64_t> expected;
+  for (const std::vector<double>& row : points.squares) {
+    // Of what is no NaN; the squares of float are infinite from 2^128 on.
+    std::int64_t best = -1;
+    float least = infinity;
+    for (std::int64_t j = 0; j < N; ++j) {
+      const auto square = static_cast<float>(row[static_cast<std::size_t>(j)]);
+      if (square < least || (square == least && best < 0)) {
+        best = j;
+        least = square;
+      }
+    }
+    expected.push_back(best);
+  }
+  for (const Options& options : all_options(true)) {
+    SCOPED_TRACE(name_of(options));
+    EXPECT_EQ(reduced(SquaredDistance<float, 3>(), ArgMin<float>(), points.rows(), points.columns(),
+                      options),
+              expected);
+  }
+}
+
+}  // namespace
+}  // namespace warpath::map_reduce::test
