@@ -76,7 +76,7 @@ TEST(GaussianSumIn, BillionsOfEqualTerms) {
     WARPATH_CUDA_CHECK(cudaMemGetInfo(&free, &total));
     N = std::min<std::int64_t>(3'000'000'007, static_cast<std::int64_t>(free / 8));
   }
-  const DeviceBuffer<float> y(N);
+  DeviceBuffer<float> y(N);
   WARPATH_CUDA_CHECK(cudaMemset(y.data(), 0x3F, static_cast<std::size_t>(N) * sizeof(float)));
   float column = 0;
   std::memset(&column, 0x3F, sizeof column);
