@@ -19,9 +19,9 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/hopper.cuh"
 #include "core/vector.cuh"
 #include "core/warp.cuh"
+#include "map_reduce/instructions.cuh"
 
 namespace warpath::map_reduce {
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "core/hopper.cuh"
+#include "core/launch.cuh"
 #include "map_reduce/formulas.cuh"
 #include "map_reduce/reductions.cuh"
 #include "map_reduce/tensor_tile.cuh"

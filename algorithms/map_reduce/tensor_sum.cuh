@@ -13,6 +13,7 @@
 
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
+#include "core/vector.cuh"
 #include "map_reduce/formulas.cuh"
 #include "map_reduce/reductions.cuh"
 #include "map_reduce/tensor_tile.cuh"

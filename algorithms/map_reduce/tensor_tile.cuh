@@ -10,7 +10,6 @@
 
 #include <cstdint>
 
-#include "core/hopper.cuh"
 #include "map_reduce/arrays.cuh"
 #include "map_reduce/tensor_fragments.cuh"
 
