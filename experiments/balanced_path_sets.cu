@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
+#include <map>
 #include <numeric>
 #include <random>
+#include <stdexcept>
 
 #include "balanced_path_sets/balanced_path_sets.cuh"
 #include "balanced_path_sets/demonstration.cuh"
@@ -61,20 +63,13 @@ template <class Key>
 std::vector<Key> make_keys(const std::string& distribution, std::int64_t count, std::int64_t n,
                            std::uint64_t seed) {
   if (distribution == "unique") return unique_keys<Key>(count, seed);
-  const std::int64_t distinct = distribution == "doc"         ? n / 2
-                                : distribution == "published" ? n
-                                : distribution == "few"       ? n / 20
-                                : distribution == "heavy1000" ? n / 2000
-                                                              : 16;
-  return uniform_keys<Key>(count, std::max<std::int64_t>(1, distinct), seed);
+  const std::map<std::string, std::int64_t> distinct = {
+      {"doc", n / 2}, {"published", n}, {"few", n / 20}, {"heavy1000", n / 2000}, {"huge16", 16}};
+  return uniform_keys<Key>(count, std::max<std::int64_t>(1, distinct.at(distribution)), seed);
 }
 
 SetOperation operation_of(const Parameters& point) {
-  const std::string& name = point.text("operation");
-  return name == "intersection" ? SetOperation::intersection
-         : name == "union"      ? SetOperation::set_union
-         : name == "difference" ? SetOperation::difference
-                                : SetOperation::symmetric_difference;
+  return harness::named<SetOperation>(point, "operation");
 }
 
 std::int64_t a_count(const Parameters& problem) {
@@ -110,11 +105,7 @@ class Sets : public harness::Problem {
     const SetOperation operation = operation_of(point);
     if (point.text("variant") == "thrust")
       return thrust_sets::set_operation(operation, arrays(), count_.data());
-    using balanced_path_sets::Variant;
-    const std::string& variant = point.text("variant");
-    const Variant chosen = variant == "compact"       ? Variant::compact
-                           : variant == "single_pass" ? Variant::single_pass
-                                                      : Variant::count_scan_stream;
+    const auto chosen = harness::named<balanced_path_sets::Variant>(point, "variant");
     switch (operation) {
       case SetOperation::intersection:
         return ours<SetOperation::intersection>(chosen);
@@ -122,9 +113,10 @@ class Sets : public harness::Problem {
         return ours<SetOperation::set_union>(chosen);
       case SetOperation::difference:
         return ours<SetOperation::difference>(chosen);
-      default:
+      case SetOperation::symmetric_difference:
         return ours<SetOperation::symmetric_difference>(chosen);
     }
+    throw std::logic_error("unknown operation");
   }
 
   void poison(cudaStream_t stream) override {
@@ -175,14 +167,20 @@ class Sets : public harness::Problem {
     const auto run = [&](auto set_operation) {
       return set_operation(indices.begin(), b, b, indices.end(), out.begin(), less);
     };
-    const auto end = operation == SetOperation::intersection
-                         ? run([](auto... all) { return std::set_intersection(all...); })
-                     : operation == SetOperation::set_union
-                         ? run([](auto... all) { return std::set_union(all...); })
-                     : operation == SetOperation::difference
-                         ? run([](auto... all) { return std::set_difference(all...); })
-                         : run([](auto... all) { return std::set_symmetric_difference(all...); });
-    out.erase(end, out.end());
+    const auto end_of = [&] {
+      switch (operation) {
+        case SetOperation::intersection:
+          return run([](auto... all) { return std::set_intersection(all...); });
+        case SetOperation::set_union:
+          return run([](auto... all) { return std::set_union(all...); });
+        case SetOperation::difference:
+          return run([](auto... all) { return std::set_difference(all...); });
+        case SetOperation::symmetric_difference:
+          return run([](auto... all) { return std::set_symmetric_difference(all...); });
+      }
+      throw std::logic_error("unknown operation");
+    };
+    out.erase(end_of(), out.end());
     std::vector<Key> expected(out.size());
     std::transform(out.begin(), out.end(), expected.begin(),
                    [this](std::int32_t i) { return keys_[static_cast<std::size_t>(i)]; });
@@ -216,10 +214,10 @@ class Sets : public harness::Problem {
       const DeviceSpan<const Key> a{of.a, of.a_count};
       const DeviceSpan<const Key> b{of.b, of.b_count};
       if (!has_values_) {
-        return balanced_path_sets::set_operation<operation, true, Key>(
-            a, b, out_.span(), count_, workspace_, stream, {variant});
+        return balanced_path_sets::set_operation<operation>(a, b, out_.span(), count_, workspace_,
+                                                            stream, {variant});
       }
-      balanced_path_sets::set_operation_by_key<operation, true, Key, Key>(
+      balanced_path_sets::set_operation_by_key<operation>(
           a, {of.a_values, of.a_count}, b, {of.b_values, of.b_count}, out_.span(),
           out_values_.span(), count_, workspace_, stream, {variant});
     };
@@ -277,12 +275,7 @@ harness::Technique balanced_path_sets_technique() {
        "of the keys: n/2 of them, drawn uniformly; n, n/20, n/2000, 16; unique: they rise by 1 to "
        "3"},
       {"seed", std::int64_t{42}, {}, 0, 9e15, true, "of the keys"},
-      {"operation",
-       std::string("intersection"),
-       {"intersection", "union", "difference", "symmetric_difference"},
-       0,
-       0,
-       false,
+      {"operation", std::string("intersection"), enum_names<SetOperation>(), 0, 0, false,
        "what is computed"},
   };
   technique.variants = {

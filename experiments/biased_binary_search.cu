@@ -57,8 +57,8 @@ class RunStarts : public ArrayProblem<std::int32_t> {
                     static_cast<int>(point.integer("levels"))};
     levels_ = options.variant == Variant::plain ? 0 : options.levels;
     return [this, options](cudaStream_t stream) {
-      biased_binary_search::find_run_starts<std::int32_t, std::int32_t>(
-          keys_.span(), positions_.span(), result_.span(), stream, options);
+      biased_binary_search::find_run_starts(keys_.span(), positions_.span(), result_.span(), stream,
+                                            options);
     };
   }
 

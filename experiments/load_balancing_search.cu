@@ -40,7 +40,7 @@ std::vector<double> shares(const Parameters& problem, std::int64_t objects) {
     shares[shares.size() / 2] = average * static_cast<double>(objects);
   } else if (distribution == "mostly_empty") {
     for (double& share : shares) share = uniform(random) < 0.01 ? uniform(random) : 0;
-    shares.back() = 1;  // somebody has items
+    shares.back() = 1;  // at least one object has items
   }
   return shares;
 }
@@ -90,13 +90,11 @@ class Search : public harness::Problem {
       host_out_.resize(static_cast<std::size_t>(items_));
       return [this](cudaStream_t) { run_on_host(); };
     }
-    const Options options{variant == "merge_path"    ? Variant::merge_path
-                          : variant == "upper_bound" ? Variant::upper_bound
-                                                     : Variant::output_aligned,
+    const Options options{harness::named<Variant>(point, "variant"),
                           static_cast<int>(point.integer("items_per_thread"))};
     return [this, options](cudaStream_t stream) {
-      load_balancing_search::load_balancing_search<std::int32_t, std::int32_t>(
-          items_, scan_.span(), out_.span(), workspace_, stream, options);
+      load_balancing_search::load_balancing_search(items_, scan_.span(), out_.span(), workspace_,
+                                                   stream, options);
     };
   }
 

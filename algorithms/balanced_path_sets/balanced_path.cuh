@@ -1,8 +1,9 @@
 // Balanced path: where to cut two sorted inputs so that both parts of every key-rank match fall on
 // the same side. Functions of one thread, on the host and on the device.
 //
-// Source: seed 003 (S. Baxter, Modern GPU 1.1, "Multisets", NVIDIA 2013), BalancedPath. Elements
-// are ranked by how many equal ones came before in their own input. Merge path takes all of A's run
+// Source: S. Baxter, "Modern GPU 1.1", NVIDIA Research 2013, https://moderngpu.github.io/ ,
+// "Multisets", BalancedPath. Elements are ranked by how many equal ones came before in their own
+// input. Merge path takes all of A's run
 // of a key before B's; the balanced path takes A's and B's in turn, rank by rank, until one is at
 // an end:
 //
@@ -34,8 +35,11 @@ struct PathPoint {
   }
 };
 
-/// Where the run of `key` begins that ends in front of data[end], as the source finds it. Most runs
-/// are short, so the last element is asked first whether there is one. Wide: of the search's sums.
+namespace detail {
+
+/// Where the run of `key` begins that ends before data[end], as the source finds it. Most runs are
+/// short, so the last element is compared first: is there a run at all? Wide: type of the search's
+/// sums.
 template <class Wide = std::int64_t>
 struct BiasedRunBegin {
   int levels;
@@ -102,6 +106,8 @@ __host__ __device__ __forceinline__ PathPoint<Index> balance(A a, Index a_merged
   return {a_begin + a_advance, a_advance == b_advance + 1 && b_advance < b_run};
 }
 
+}  // namespace detail
+
 /// The point of cross-diagonal `diagonal`, 0 <= diagonal <= a_count + b_count. a and b are sorted
 /// by `less`; without `Duplicates` no key may occur twice in one of them. levels: of the biased
 /// searches for the begins of runs, 2 in shared memory, 4 in global memory; Wide: their type of
@@ -111,8 +117,8 @@ __host__ __device__ __forceinline__ PathPoint<Index> balanced_path(A a, Index a_
                                                                    Index b_count, Index diagonal,
                                                                    int levels, Less less) {
   const Index a_merged = merge_path(a, a_count, b, b_count, diagonal, less);
-  return balance<Duplicates, Wide>(a, a_merged, b, b_count, diagonal, BiasedRunBegin<Wide>{levels},
-                                   less);
+  return detail::balance<Duplicates, Wide>(a, a_merged, b, b_count, diagonal,
+                                           detail::BiasedRunBegin<Wide>{levels}, less);
 }
 
 /// A PathPoint in one word, for any counts below 2^62: 2 a, and 1 if it is starred.

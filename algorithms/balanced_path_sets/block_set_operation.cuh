@@ -1,7 +1,7 @@
 // A set operation on one tile, by one block.
 //
-// Source: seed 003 (S. Baxter, Modern GPU 1.1, "Multisets", NVIDIA 2013),
-// DeviceComputeSetAvailability and the stages of KernelSetOp.
+// Source: S. Baxter, "Modern GPU 1.1", NVIDIA Research 2013, https://moderngpu.github.io/ ,
+// "Multisets", DeviceComputeSetAvailability and the stages of KernelSetOp.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct SetTile {
   bool is_starred;   ///< the tile before took an element of this one
 
   SetTile() = default;
-  /// From the point of cross-diagonal `begin` to that of `end`. B's keys come right behind A's.
+  /// From the point of cross-diagonal `begin` to that of `end`. B's keys come right after A's.
   __device__ SetTile(const PathPoint<std::int64_t>& from, std::int64_t begin,
                      const PathPoint<std::int64_t>& to, std::int64_t end, std::int64_t all_a,
                      std::int64_t all_b) {
@@ -104,6 +104,8 @@ struct Slots {
   }
 };
 
+namespace detail {
+
 /// One thread's part of a tile: between two cross-diagonals. It is the thread's part of the whole
 /// path, which a star moves by one in the tile.
 struct ThreadPart {
@@ -140,6 +142,8 @@ __device__ __forceinline__ Slots<Key, Shape::items> thread_slots(const Key* keys
   return slots;
 }
 
+}  // namespace detail
+
 /// Loads the tile's keys and works on each thread's part. The whole block; a barrier must come
 /// before the storage is used again.
 template <class Shape, SetOperation operation, bool Duplicates, class Key, class Value, class Less>
@@ -155,11 +159,11 @@ __device__ __forceinline__ Slots<Key, Shape::items> block_set_operation(
   }
   __syncthreads();  // the keys are there
   const Key* keys = shared.keys;
-  const ThreadPart part = thread_part<Shape>(tile, thread);
+  const detail::ThreadPart part = detail::thread_part<Shape>(tile, thread);
   const auto point =
       balanced_path<Duplicates, int>(keys + tile.a_begin, tile.a_count, keys + tile.b_begin,
                                      tile.b_count, part.begin, shared_bias_levels, less);
-  return thread_slots<Shape, operation>(keys, tile, part, point, less);
+  return detail::thread_slots<Shape, operation>(keys, tile, part, point, less);
 }
 
 /// Stores what the block's threads emit, `total` elements from out[place] on; `before` are those of

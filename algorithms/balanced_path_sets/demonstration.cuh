@@ -1,4 +1,5 @@
-// The source's two demonstrations (seed 003, DemoSets and DemoSetsPairs): 100 keys in A and 100 in
+// The two demonstrations of the source (S. Baxter, "Modern GPU 1.1", NVIDIA Research 2013,
+// https://moderngpu.github.io/ , "Multisets", DemoSets and DemoSetsPairs): 100 keys in A and 100 in
 // B, their intersection and their symmetric difference, and then the same with values, which are
 // the keys' indices. `warpath demo balanced_path_sets` prints them.
 #pragma once
@@ -69,10 +70,10 @@ DemonstrationOutputs demonstrate(const DemonstrationInputs& inputs) {
                                 cudaMemcpyHostToDevice));
   DeviceCount count;
   Workspace workspace;
-  set_operation_by_key<operation, true, int, int>(
-      {device_keys.data(), a_count}, {device_indices.data(), a_count},
-      {device_keys.data() + a_count, b_count}, {device_indices.data() + a_count, b_count},
-      out_keys.span(), out_indices.span(), count, workspace, nullptr);
+  set_operation_by_key<operation>({device_keys.data(), a_count}, {device_indices.data(), a_count},
+                                  {device_keys.data() + a_count, b_count},
+                                  {device_indices.data() + a_count, b_count}, out_keys.span(),
+                                  out_indices.span(), count, workspace, nullptr);
   const auto outputs = static_cast<std::size_t>(count.get(nullptr));
   DemonstrationOutputs out{std::vector<int>(outputs), std::vector<int>(outputs)};
   WARPATH_CUDA_CHECK(

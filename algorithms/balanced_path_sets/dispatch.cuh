@@ -6,15 +6,17 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "balanced_path_sets/single_pass.cuh"
 #include "balanced_path_sets/two_pass.cuh"
 #include "balanced_path_sets/variant.hpp"
 #include "core/buffer.cuh"
+#include "core/divide_up.hpp"
 #include "core/launch.cuh"
 #include "core/scan.cuh"
 
-namespace warpath::balanced_path_sets {
+namespace warpath::balanced_path_sets::detail {
 
 /// One call: its inputs, of which at least one is not empty, and where everything goes.
 template <class Key, class Value, class Less>
@@ -32,7 +34,7 @@ struct Call {
 template <class Key, class Value, class Less>
 std::int64_t tiles_of(const Call<Key, Value, Less>& call, std::int64_t tile_items) {
   const std::int64_t elements = call.a.count + call.b.count;
-  const std::int64_t tiles = (elements + tile_items - 1) / tile_items;
+  const std::int64_t tiles = divide_up(elements, tile_items);
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   if (tiles > most) {
     throw std::invalid_argument(std::to_string(elements) + " elements: at most " +
@@ -109,6 +111,15 @@ inline constexpr bool has_lines = hopper::bulk_bytes % sizeof(Key) == 0 &&
 
 template <SetOperation operation, bool Duplicates, class Key, class Value, class Less>
 void run(const Call<Key, Value, Less>& call, const Options& options) {
+  static_assert(std::is_trivially_copyable_v<Key> && std::is_default_constructible_v<Key>,
+                "keys are copied as bytes: they must be trivially copyable and default "
+                "constructible");
+  static_assert(std::is_trivially_copyable_v<Value> && std::is_default_constructible_v<Value>,
+                "values are copied as bytes: they must be trivially copyable and default "
+                "constructible");
+  static_assert(sizeof(Key) <= 64 && alignof(Key) <= 16,
+                "a tile of keys must fit the shared memory of every device (99 KiB), whose "
+                "alignment is 16: keys have 64 bytes at most; sort references to larger ones");
   if (options.variant == Variant::compact) {
     return run_two_pass<operation, Duplicates>(call, /*is_compact=*/true);
   }
@@ -124,4 +135,4 @@ void run(const Call<Key, Value, Less>& call, const Options& options) {
   run_two_pass<operation, Duplicates>(call, /*is_compact=*/false);
 }
 
-}  // namespace warpath::balanced_path_sets
+}  // namespace warpath::balanced_path_sets::detail

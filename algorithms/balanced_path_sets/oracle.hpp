@@ -53,10 +53,10 @@ struct Pairs {
 };
 
 /// What std::set_* makes of both inputs, with the values carried along.
-template <SetOperation operation, class Key, class Value, class Less>
-Pairs<Key, Value> set_operation(const std::vector<Key>& a, const std::vector<Value>& a_values,
-                                const std::vector<Key>& b, const std::vector<Value>& b_values,
-                                Less less) {
+template <class Key, class Value, class Less>
+Pairs<Key, Value> set_operation(SetOperation operation, const std::vector<Key>& a,
+                                const std::vector<Value>& a_values, const std::vector<Key>& b,
+                                const std::vector<Value>& b_values, Less less) {
   using Pair = std::pair<Key, Value>;
   const auto zip = [](const std::vector<Key>& keys, const std::vector<Value>& values) {
     std::vector<Pair> pairs;
@@ -68,14 +68,19 @@ Pairs<Key, Value> set_operation(const std::vector<Key>& a, const std::vector<Val
   const auto by_key = [&](const Pair& p, const Pair& q) { return less(p.first, q.first); };
   std::vector<Pair> out;
   const auto to = std::back_inserter(out);
-  if constexpr (operation == SetOperation::intersection) {
-    std::set_intersection(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
-  } else if constexpr (operation == SetOperation::set_union) {
-    std::set_union(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
-  } else if constexpr (operation == SetOperation::difference) {
-    std::set_difference(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
-  } else {
-    std::set_symmetric_difference(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
+  switch (operation) {
+    case SetOperation::intersection:
+      std::set_intersection(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
+      break;
+    case SetOperation::set_union:
+      std::set_union(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
+      break;
+    case SetOperation::difference:
+      std::set_difference(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
+      break;
+    case SetOperation::symmetric_difference:
+      std::set_symmetric_difference(x.begin(), x.end(), y.begin(), y.end(), to, by_key);
+      break;
   }
   Pairs<Key, Value> pairs;
   for (const Pair& pair : out) {

@@ -1,4 +1,4 @@
-// `single_pass`: every key is read once and every output written once. A kernel before finds the
+// `single_pass`: every key is read once and every output written once. A first kernel finds the
 // ends of the tiles; one persistent kernel does the rest.
 //
 // While a block's workers are at a tile, the keys of its next tile are on their way to shared
@@ -10,7 +10,7 @@
 //   tile       k-1                k                      k+1              k+2
 //   its stage  place, store       work, count, compact   keys on the way  drawn
 //
-// There is one block barrier for each tile, behind its work and the search for the last one's
+// There is one block barrier for each tile, after its work and the search for the last one's
 // place. Besides, workers wait until the tile's keys are loaded, and the helper until they have
 // stored the tile whose stage the next one takes.
 #pragma once
@@ -28,7 +28,7 @@
 #include "core/merge_path.cuh"
 #include "core/partition_point.cuh"
 
-namespace warpath::balanced_path_sets {
+namespace warpath::balanced_path_sets::detail {
 
 /// Where merge path can meet a cross-diagonal: it has taken `low` to `high` elements of a.
 struct MergeRange {
@@ -49,10 +49,10 @@ struct MergePoint {
   }
 };
 
-/// What find_set_partitions_kernel finds, in a fraction of its time. A warp finds EndsPerWarp ends.
-/// If that is 1, all lanes search for it. If that is 32, halves of the warp search for the first
-/// and for the last, and then each lane between those two, from where the straight line between
-/// them has its end: if the inputs are mixed evenly, it lies close.
+/// Finds the same points as find_set_partitions_kernel, faster. A warp finds EndsPerWarp ends. 1:
+/// all lanes search for it. 32: halves of the warp search for the first and for the last end, then
+/// each lane searches between those two, starting on the straight line between them: if the inputs
+/// are mixed evenly, its end lies close.
 template <int EndsPerWarp, bool Duplicates, class Key, class Value, class Less>
 __global__ void find_tile_ends_kernel(Input<Key, Value> a, Input<Key, Value> b,
                                       std::int64_t tile_items, std::int64_t tiles, Less less,
@@ -203,7 +203,7 @@ class SinglePass {
       if (k >= 2) hopper::wait(shared_.stored, (k - 2) % 2);
       load(k + 1);
       if (k > 0) find_place(k - 1, last, count);
-      hopper::block_barrier();  // that of the workers, behind their counts
+      hopper::block_barrier();  // that of the workers, after their counts
       const TileTicket ticket = drawn(k).ticket;
       if (ticket.tile < 0) return;
       const SetTile tile = drawn(k).tile;
@@ -351,7 +351,7 @@ class SinglePass {
   bool is_more_ = true;  // in the helper: tiles to draw
 };
 
-/// Starts early, behind find_tile_ends_kernel. Any grid; Shape::block_threads threads and
+/// Starts early, after find_tile_ends_kernel. Any grid; Shape::block_threads threads and
 /// sizeof(SinglePassStorage) bytes of shared memory a block; `ends` are what find_tile_ends_kernel
 /// has found; look_back is for as many tiles as there are. *count becomes the number of outputs.
 template <class Shape, SetOperation operation, bool Duplicates, class Key, class Value, class Less>
@@ -369,4 +369,4 @@ __global__ void __launch_bounds__(Shape::block_threads, Shape::blocks)
   }
 }
 
-}  // namespace warpath::balanced_path_sets
+}  // namespace warpath::balanced_path_sets::detail

@@ -1,8 +1,9 @@
 // The four set operations of one thread, on a part of the balanced path.
 //
-// Source: seed 003 (S. Baxter, Modern GPU 1.1, "Multisets", NVIDIA 2013), SerialSetIntersection,
-// SerialSetUnion, SerialSetDifference, SerialSetSymDiff. Elements that match in key and rank share
-// a slot; each iteration goes on by one slot, and emits an element or none:
+// Source: S. Baxter, "Modern GPU 1.1", NVIDIA Research 2013, https://moderngpu.github.io/ ,
+// "Multisets", SerialSetIntersection, SerialSetUnion, SerialSetDifference, SerialSetSymDiff.
+// Elements that match in key and rank share a slot; each iteration goes on by one slot, and emits
+// an element or none:
 //
 //   A: 1 1 2   3 3 3    operation             emits
 //   B: 1   2 2 3 3      intersection          A's, where both are
@@ -17,18 +18,22 @@
 
 namespace warpath::balanced_path_sets {
 
+namespace detail {
+
 /// Whether results can come from B.
 [[nodiscard]] __host__ __device__ constexpr bool takes_from_b(SetOperation operation) {
   return operation == SetOperation::set_union || operation == SetOperation::symmetric_difference;
 }
+
+}  // namespace detail
 
 /// Goes through `count` elements from keys[a] and keys[b] on, which lie in keys[a, a_end) and
 /// keys[b, b_end). Iteration i leaves its slot's element in results[i] and its place among the keys
 /// in indices[i]; bit i of what is returned, the commit bit field, tells whether it is emitted.
 ///
 /// With `RangeCheck` there may be any number of elements up to Items. Without, there must be
-/// Items - 1 at least, and behind each range, readable, the key with which its input goes on: then
-/// nobody needs to ask whether a range has ended, since no element of the part matches that key.
+/// Items - 1 at least, and after each range the next key of its input must be readable: then the
+/// ends of the ranges need no tests, since no element of the part matches that key.
 template <SetOperation operation, int Items, bool RangeCheck, class Key, class Less>
 __device__ __forceinline__ unsigned thread_set_operation(const Key* keys, int a, int a_end, int b,
                                                          int b_end, int count,
@@ -70,7 +75,7 @@ __device__ __forceinline__ unsigned thread_set_operation(const Key* keys, int a,
     const bool only_a = !has_b || (has_a && less(a_key, b_key));
     const bool only_b = !has_a || (has_b && less(b_key, a_key));
 
-    const bool is_of_b = takes_from_b(operation) && only_b;
+    const bool is_of_b = detail::takes_from_b(operation) && only_b;
     results[i] = is_of_b ? b_key : a_key;
     indices[i] = (is_of_b ? b : a) / size;
     const bool is_emitted = operation == SetOperation::intersection ? !only_a && !only_b

@@ -8,7 +8,7 @@
 
 namespace warpath::balanced_path_sets {
 
-/// Of inputs without values.
+/// The type of the values of inputs that have none.
 struct NoValue {};
 
 /// Tiles of Threads x Items elements of both inputs together, one more or less for a star. An odd
@@ -23,6 +23,8 @@ struct SetShape {
 };
 /// The source's variants.
 using SetTuning = SetShape<128, 11>;
+
+namespace detail {
 
 /// `single_pass`: one warp more, as many blocks a multiprocessor as three stages leave room for,
 /// and how many of a tile's outputs a thread loads before it stores them. Larger batches wait less,
@@ -47,7 +49,10 @@ struct SinglePassTuningOf<operation, Key, NoValue> {
 template <SetOperation operation, class Key, class Value>
 using SinglePassTuning = typename SinglePassTuningOf<operation, Key, Value>::Shape;
 
-/// So many tiles keep a GPU's warps busy with the search for their ends.
+/// From that many tiles on, a lane for each end keeps a GPU's warps busy with the search for their
+/// ends.
 inline constexpr std::int64_t least_tiles_for_shared_searches = 4096;
+
+}  // namespace detail
 
 }  // namespace warpath::balanced_path_sets

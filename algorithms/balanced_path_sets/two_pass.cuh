@@ -1,18 +1,18 @@
-// The source's two variants: partitions of equal size by a kernel before, then a block a tile.
+// The source's two variants: a kernel finds partitions of equal size, then each block works on a
+// tile.
 //
-// Source: seed 003 (S. Baxter, Modern GPU 1.1, "Multisets", NVIDIA 2013), KernelSetPartitions and
-// KernelSetOp. `count_scan_stream` works on every tile twice: to count its outputs, and, once the
-// counts are scanned, to store them. `compact` works once, into a temporary array, and then closes
-// the gaps between the tiles.
+// Source: S. Baxter, "Modern GPU 1.1", NVIDIA Research 2013, https://moderngpu.github.io/ ,
+// "Multisets", KernelSetPartitions and KernelSetOp. `count_scan_stream` works on every tile twice:
+// to count its outputs, and, once the counts are scanned, to store them. `compact` works once, into
+// a temporary array, and then closes the gaps between the tiles.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "balanced_path_sets/block_set_operation.cuh"
-#include "core/buffer.cuh"
+#include "core/block.cuh"
 #include "core/launch.cuh"
-#include "core/look_back.cuh"
 
 namespace warpath::balanced_path_sets {
 
@@ -27,6 +27,8 @@ __global__ void find_set_partitions_kernel(Input<Key, Value> a, Input<Key, Value
   partitions[tile] = packed(balanced_path<Duplicates>(a.keys, a.count, b.keys, b.count, diagonal,
                                                       global_bias_levels, less));
 }
+
+namespace detail {
 
 /// What a launch over all tiles does with its outputs.
 enum class Stage {
@@ -69,5 +71,7 @@ __global__ void close_gaps_kernel(Output<Key, Value> from, const std::int64_t* p
     }
   }
 }
+
+}  // namespace detail
 
 }  // namespace warpath::balanced_path_sets

@@ -1,5 +1,6 @@
-// The source's worked example (seed 003): the start of the last run among 5,000,000 keys. `warpath
-// demo biased_binary_search` prints it.
+// The source's worked example (S. Baxter, "Modern GPU 1.1", NVIDIA Research 2013,
+// https://moderngpu.github.io/ , "Multisets", BiasedBinarySearch): the start of the last run among
+// 5,000,000 keys. `warpath demo biased_binary_search` prints it.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,7 @@ enum class Variant {
   biased,  ///< the source: `levels` biased steps, then halves
   plain    ///< halves alone
 };
+
 constexpr auto enum_table(Variant) {
   return std::to_array<EnumName<Variant>>({{Variant::biased, "biased"}, {Variant::plain, "plain"}});
 }

@@ -1,11 +1,13 @@
 // The device functions of load-balancing search, by scope. A kernel of yours that has irregular
 // work begins with block_load_balancing_search: then each of its threads knows its work items'
-// objects. row_products.cuh is an example.
+// objects. partition_tiles() of partition_tiles.cuh prepares its launch; row_products.cuh is an
+// example.
 //
-// Source: seed 002, "CTALoadBalance". Work items are the natural numbers a, objects begin where the
-// exclusive scan of their counts, b, says. The merge path of a and b, on which an object comes
-// before a work item of the same number, passes through work item a right after the object that it
-// belongs to.
+// Source: S. Baxter, "Modern GPU 1.1", NVIDIA Research 2013, https://moderngpu.github.io/ ,
+// "Load-Balancing Search", CTALoadBalance. Work items are the natural numbers a, objects begin
+// where the exclusive scan of their counts, b, says. The merge path of a and b, on which an object
+// comes before a work item of the same number, passes through work item a right after the object
+// that it belongs to.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -61,13 +63,13 @@ struct Work {
 template <class Offset, class Shape>
 struct BlockSearchStorage {
   /// Word a is the object of work item a0 + a, counted from b0 (-1 is the object before b0).
-  /// Behind the items, word items + b is where object b0 + b begins, counted from a0.
+  /// After the items, word items + b is where object b0 + b begins, counted from a0.
   Offset words[Shape::tile_steps + 2];
 };
 
 /// One thread's part of the path, `Steps` steps from work item `a` and object `b` on: stores the
-/// object of each work item that it passes. scan: where the tile's objects begin, and
-/// unless `RangeCheck`, where the one behind them does. `a_end`, `b_end`: of the tile.
+/// object of each work item that it passes. scan: where the tile's objects begin, and unless
+/// `RangeCheck`, where the object after them does. `a_end`, `b_end`: of the tile.
 template <int Steps, bool RangeCheck, class Offset>
 __device__ __forceinline__ void thread_load_balancing_search(const Offset* scan, int a, int a_end,
                                                              int b, int b_end, Offset* objects) {
@@ -103,7 +105,7 @@ __device__ TileRange block_load_balancing_search(const Work<Offset>& work, std::
   range.a1 = end - range.b1;
   const int preceding = load_preceding && range.b0 > 0 ? 1 : 0;
   range.b0 -= preceding;
-  // With the object behind the tile at hand, nobody can run out of objects: no range checks.
+  // With the object after the tile at hand, no thread can run out of objects: no range checks.
   const bool is_extended = range.a1 < work.items && range.b1 < work.objects;
 
   Offset* objects = shared.words;

@@ -1,4 +1,5 @@
-// The source's demonstration of load-balancing search (seed 002, DemoLBS): 50 objects with 125 work
+// The source's demonstration of load-balancing search (S. Baxter, "Modern GPU 1.1", NVIDIA Research
+// 2013, https://moderngpu.github.io/ , "Load-Balancing Search", DemoLBS): 50 objects with 125 work
 // items. `warpath demo load_balancing_search` prints it.
 #pragma once
 
@@ -40,8 +41,7 @@ inline std::string demonstration() {
   Workspace workspace;
   WARPATH_CUDA_CHECK(cudaMemcpy(device_scan.data(), scan.data(), scan.size() * sizeof(int),
                                 cudaMemcpyHostToDevice));
-  load_balancing_search<int, int>(items, device_scan.span(), device_references.span(), workspace,
-                                  nullptr);
+  load_balancing_search(items, device_scan.span(), device_references.span(), workspace, nullptr);
   WARPATH_CUDA_CHECK(cudaMemcpy(references.data(), device_references.data(),
                                 references.size() * sizeof(int), cudaMemcpyDeviceToHost));
 

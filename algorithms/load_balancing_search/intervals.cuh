@@ -5,10 +5,15 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
 
 #include "load_balancing_search/load_balancing_search.cuh"
 
 namespace warpath::load_balancing_search {
+
+namespace detail {
 
 /// One block a tile: calls body(item, object, rank) for each work item.
 template <class Shape, class Offset, class Body>
@@ -23,18 +28,13 @@ __global__ void __launch_bounds__(Shape::threads)
   }
 }
 
-/// Calls the device functor body(item, object, rank), three 64-bit integers, for each work item
-/// once, in no order: `item` of all, number `rank` of object `object`.
 template <class Offset, class Body>
-void for_each_work_item(std::int64_t items, DeviceSpan<const Offset> scan, Body body,
-                        Workspace& workspace, cudaStream_t stream) {
+void run_for_each(const Work<Offset>& work, Body body, Workspace& workspace, cudaStream_t stream) {
   using Shape = MergePathShape<128, 11>;
-  const Work<Offset> work = checked_work(items, scan, stream);
-  if (items == 0) return;
-  const unsigned tiles = tile_blocks(work.steps(), Shape::tile_steps);
-  const std::int64_t* partitions = partition<Shape>(work, workspace, stream);
-  launch({tiles, Shape::threads, sizeof(BlockSearchStorage<Offset, Shape>), stream},
-         for_each_work_item_kernel<Shape, Offset, Body>, work, partitions, body);
+  if (work.items == 0) return;
+  const Tiles tiles = partition_tiles<Shape>(work, workspace, stream);
+  launch({tiles.blocks, Shape::threads, sizeof(BlockSearchStorage<Offset, Shape>), stream},
+         for_each_work_item_kernel<Shape, Offset, Body>, work, tiles.partitions, body);
 }
 
 template <class T>
@@ -45,18 +45,6 @@ struct ExpandBody {
     out[item] = values[object];
   }
 };
-
-/// out[i] becomes the value of the object of work item i. values: one element an object; out: at
-/// least `items` elements.
-template <class Offset, class T>
-void interval_expand(std::int64_t items, DeviceSpan<const Offset> scan, DeviceSpan<const T> values,
-                     DeviceSpan<T> out, Workspace& workspace, cudaStream_t stream) {
-  require_count("values", values.count, "scan", scan.count);
-  require_room("out", out, items);
-  require_apart("scan", scan, "out", out);
-  require_apart("values", values, "out", out);
-  for_each_work_item(items, scan, ExpandBody<T>{values.data, out.data}, workspace, stream);
-}
 
 template <class T, class Offset>
 struct MoveBody {
@@ -69,22 +57,89 @@ struct MoveBody {
   }
 };
 
+/// Whether interval i, which begins at starts[i], is not empty and leaves an array of `bound`
+/// elements.
+template <class Offset>
+struct IsOutside {
+  Work<Offset> work;
+  std::int64_t bound;
+  __device__ bool operator()(const Offset* starts, std::int64_t i) const {
+    const std::int64_t end = i + 1 < work.objects ? work.scan[i + 1] : work.items;
+    const std::int64_t length = end - work.scan[i];
+    const std::int64_t start = starts[i];
+    return length > 0 && (start < 0 || start > bound - length);
+  }
+};
+
+/// Where checks are on: throws std::invalid_argument unless every interval lies inside `array`,
+/// with the first one that does not.
+template <class Offset>
+void require_intervals_inside(const std::string& name, DeviceSpan<const Offset> starts,
+                              const Work<Offset>& work, const std::string& array,
+                              std::int64_t bound, cudaStream_t stream) {
+  if (!is_checked()) return;
+  const std::int64_t index = first_broken(starts, IsOutside<Offset>{work, bound}, stream);
+  if (index < 0) return;
+  Offset start{};
+  WARPATH_CUDA_CHECK(
+      cudaMemcpyAsync(&start, starts.data + index, sizeof start, cudaMemcpyDeviceToHost, stream));
+  WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
+  throw std::invalid_argument(name + "[" + std::to_string(index) + "] is " + std::to_string(start) +
+                              ": expected interval " + std::to_string(index) + " to lie inside " +
+                              array + ", which has " + std::to_string(bound) + " elements");
+}
+
+}  // namespace detail
+
+/// Calls the device functor body(item, object, rank), three 64-bit integers, for each work item
+/// once, in no order: `item` of all, number `rank` of object `object`.
+template <class Scan, class Body>
+void for_each_work_item(std::int64_t items, DeviceSpan<Scan> scan, Body body, Workspace& workspace,
+                        cudaStream_t stream) {
+  detail::run_for_each(checked_work(items, scan, stream), body, workspace, stream);
+}
+
+/// out[i] becomes the value of the object of work item i. values: one element an object; out: at
+/// least `items` elements.
+template <class Scan, class T>
+void interval_expand(std::int64_t items, DeviceSpan<Scan> scan, InputSpan<T> values,
+                     DeviceSpan<T> out, Workspace& workspace, cudaStream_t stream) {
+  const auto work = checked_work(items, scan, stream);
+  require_span("values", values);
+  require_span("out", out);
+  require_count("values", values.count, "scan", scan.count);
+  require_room("out", out, items);
+  require_apart("scan", scan, "out", out);
+  require_apart("values", values, "out", out);
+  detail::run_for_each(work, detail::ExpandBody<T>{values.data, out.data}, workspace, stream);
+}
+
 /// Copies intervals: number i, of as many elements as object i has work items, from
 /// in[gather[i] ...] to out[scatter[i] ...]. gather, scatter: one element an interval. The
-/// intervals lie inside `in` and `out`, and those in `out` do not overlap: this is not tested.
-template <class Offset, class T>
-void interval_move(std::int64_t items, DeviceSpan<const Offset> scan,
-                   DeviceSpan<const Offset> gather, DeviceSpan<const Offset> scatter,
-                   DeviceSpan<const T> in, DeviceSpan<T> out, Workspace& workspace,
-                   cudaStream_t stream) {
+/// intervals lie inside `in` and `out`, which is tested where checks are on; an empty one may begin
+/// anywhere. Those in `out` do not overlap: this is not tested.
+template <class Scan, class T>
+void interval_move(std::int64_t items, DeviceSpan<Scan> scan,
+                   InputSpan<std::remove_const_t<Scan>> gather,
+                   InputSpan<std::remove_const_t<Scan>> scatter, InputSpan<T> in, DeviceSpan<T> out,
+                   Workspace& workspace, cudaStream_t stream) {
+  const auto work = checked_work(items, scan, stream);
+  require_span("gather", gather);
+  require_span("scatter", scatter);
+  require_span("in", in);
+  require_span("out", out);
   require_count("gather", gather.count, "scan", scan.count);
   require_count("scatter", scatter.count, "scan", scan.count);
   require_apart("in", in, "out", out);
   require_apart("scan", scan, "out", out);
   require_apart("gather", gather, "out", out);
   require_apart("scatter", scatter, "out", out);
-  for_each_work_item(items, scan, MoveBody<T, Offset>{gather.data, scatter.data, in.data, out.data},
-                     workspace, stream);
+  detail::require_intervals_inside("gather", gather, work, "in", in.count, stream);
+  detail::require_intervals_inside("scatter", scatter, work, "out", out.count, stream);
+  detail::run_for_each(
+      work,
+      detail::MoveBody<T, std::remove_const_t<Scan>>{gather.data, scatter.data, in.data, out.data},
+      workspace, stream);
 }
 
 }  // namespace warpath::load_balancing_search

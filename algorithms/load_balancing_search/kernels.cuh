@@ -1,30 +1,26 @@
-// The kernels of the other variants and of the interval operations, and the choice among them. The
-// host functions of load_balancing_search.cuh and intervals.cuh end here.
+// The kernels of the other variants, and the choice among them. The host function of
+// load_balancing_search.cuh ends here.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <iterator>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "core/buffer.cuh"
+#include "core/divide_up.hpp"
 #include "core/launch.cuh"
+#include "core/with_constant.hpp"
 #include "load_balancing_search/block_load_balancing_search.cuh"
 #include "load_balancing_search/output_aligned.cuh"
+#include "load_balancing_search/partition_tiles.cuh"
 #include "load_balancing_search/tuning.hpp"
 #include "load_balancing_search/variant.hpp"
 
-namespace warpath::load_balancing_search {
-
-/// A thread for each tile and one more: how many objects come before it.
-template <class Offset>
-__global__ void partition_kernel(Work<Offset> work, std::int64_t tile_steps, std::int64_t tiles,
-                                 std::int64_t* partitions) {
-  const std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (tile <= tiles) partitions[tile] = work.objects_before(min(tile * tile_steps, work.steps()));
-}
+namespace warpath::load_balancing_search::detail {
 
 /// `merge_path`, the source: one block a tile.
 template <class Shape, class Offset, class Index>
@@ -58,35 +54,12 @@ __global__ void upper_bound_kernel(Work<Offset> work, Index* out) {
   }
 }
 
-/// A grid of one block a tile. Throws std::invalid_argument where no grid is large enough.
-inline unsigned tile_blocks(std::int64_t steps, int tile_steps) {
-  const std::int64_t tiles = (steps + tile_steps - 1) / tile_steps;
-  if (tiles > std::numeric_limits<int>::max()) {
-    throw std::invalid_argument(
-        std::to_string(steps) + " work items and objects: at most " +
-        std::to_string(std::numeric_limits<int>::max() * static_cast<std::int64_t>(tile_steps)) +
-        " fit one call");
-  }
-  return static_cast<unsigned>(tiles);
-}
-
-/// The partitions of a call, in the workspace: 8 bytes a tile, and 8.
-template <class Shape, class Offset>
-const std::int64_t* partition(const Work<Offset>& work, Workspace& workspace, cudaStream_t stream) {
-  const std::int64_t tiles = tile_blocks(work.steps(), Shape::tile_steps);
-  const auto [partitions] = workspace.take<std::int64_t>(stream, tiles + 1);
-  launch({static_cast<unsigned>(tiles / 128 + 1), 128, 0, stream}, partition_kernel<Offset>, work,
-         Shape::tile_steps, tiles, partitions);
-  return partitions;
-}
-
 template <class Shape, class Offset, class Index>
 void run_merge_path(const Work<Offset>& work, Index* out, Workspace& workspace,
                     cudaStream_t stream) {
-  const unsigned tiles = tile_blocks(work.steps(), Shape::tile_steps);
-  const std::int64_t* partitions = partition<Shape>(work, workspace, stream);
-  launch({tiles, Shape::threads, sizeof(BlockSearchStorage<Offset, Shape>), stream},
-         merge_path_kernel<Shape, Offset, Index>, work, partitions, out);
+  const Tiles tiles = partition_tiles<Shape>(work, workspace, stream);
+  launch({tiles.blocks, Shape::threads, sizeof(BlockSearchStorage<Offset, Shape>), stream},
+         merge_path_kernel<Shape, Offset, Index>, work, tiles.partitions, out);
 }
 
 template <class Offset, class Index>
@@ -95,21 +68,10 @@ void run_merge_path(const Work<Offset>& work, Index* out, int items_per_thread,
   const auto with = [&]<int ItemsPerThread>() {
     run_merge_path<MergePathShape<128, ItemsPerThread>>(work, out, workspace, stream);
   };
-  switch (items_per_thread) {
-    case 3:
-      return with.template operator()<3>();
-    case 7:
-      return with.template operator()<7>();
-    case 11:
-      return with.template operator()<11>();
-    case 15:
-      return with.template operator()<15>();
-    case 23:
-      return with.template operator()<23>();
-    default:
-      throw std::invalid_argument("items_per_thread is " + std::to_string(items_per_thread) +
-                                  ": expected 3, 7, 11, 15 or 23");
+  [&]<std::size_t... i>(std::index_sequence<i...>) {
+    with_constant<merge_path_items_per_thread[i]...>("items_per_thread", items_per_thread, with);
   }
+  (std::make_index_sequence<std::size(merge_path_items_per_thread)>{});
 }
 
 /// `share_steps`: at most Shape::max_share_steps.
@@ -138,12 +100,24 @@ void run_output_aligned(const Work<Offset>& work, Index* out, cudaStream_t strea
 template <class Offset, class Index>
 void run_upper_bound(const Work<Offset>& work, Index* out, cudaStream_t stream) {
   constexpr int threads = 256;
-  const std::int64_t blocks = (work.items + threads - 1) / threads;
+  const std::int64_t blocks = divide_up(work.items, threads);
   launch({static_cast<unsigned>(std::min<std::int64_t>(blocks, 1 << 20)), threads, 0, stream},
          upper_bound_kernel<Offset, Index>, work, out);
 }
 
-/// The objects of all work items, at least one, by the variant that `options` name.
+/// Throws std::invalid_argument unless `items_per_thread` is one of merge_path_items_per_thread.
+inline void require_items_per_thread(int items_per_thread) {
+  std::string allowed;
+  for (const int number : merge_path_items_per_thread) {
+    if (number == items_per_thread) return;
+    allowed += (allowed.empty() ? "" : ", ") + std::to_string(number);
+  }
+  throw std::invalid_argument("items_per_thread is " + std::to_string(items_per_thread) +
+                              ": expected one of " + allowed);
+}
+
+/// The objects of all work items, at least one, by the variant that `options` name, which is one of
+/// the enum.
 template <class Offset, class Index>
 void run(const Work<Offset>& work, Index* out, Workspace& workspace, cudaStream_t stream,
          const Options& options) {
@@ -157,4 +131,4 @@ void run(const Work<Offset>& work, Index* out, Workspace& workspace, cudaStream_
   }
 }
 
-}  // namespace warpath::load_balancing_search
+}  // namespace warpath::load_balancing_search::detail

@@ -1,17 +1,19 @@
 // Load-balancing search: which object has a work item? The public host functions.
 //
-// Source: seed 002 (S. Baxter, Modern GPU 1.1, "Load-Balancing Search", NVIDIA 2013).
+// Source: S. Baxter, "Modern GPU 1.1", NVIDIA Research 2013, https://moderngpu.github.io/ ,
+// "Load-Balancing Search".
 //
 // Object o has counts[o] >= 0 work items. `scan` is the exclusive scan of the counts, so that
-// object o has the work items [scan[o], scan[o + 1]), the last one those up to `items`. The scan
-// comes from whoever counts; Offset is a signed integer of 4 or 8 bytes, Index any integer that
-// holds an object's number.
+// object o has the work items [scan[o], scan[o + 1]), the last one those up to `items`. The caller
+// computes the scan; Offset is a signed integer of 4 or 8 bytes, Index any integer of 4 or 8 bytes
+// that holds an object's number.
 //   Extra memory    output_aligned, upper_bound: none; merge_path and for_each_work_item: 8 bytes a
 //                   tile of 1408 work items and objects.
-//   Preconditions   scan begins with 0, never decreases, and passes `items` nowhere: a checked
-//                   build throws std::invalid_argument with the first index that breaks this, else
-//                   the result is undefined. Sizes and overlaps are always tested.
-// Nothing is allocated outside the workspace; nothing synchronises (but a checked build).
+//   Preconditions   scan begins with 0, never decreases, and passes `items` nowhere: where checks
+//                   are on (core/checked.hpp), a call throws std::invalid_argument with the first
+//                   index that breaks this; where they are off, the result is undefined. Sizes,
+//                   overlaps and options are always tested.
+// Nothing is allocated outside the workspace; nothing synchronises (but the checks).
 #pragma once
 
 #include <cstdint>
@@ -27,8 +29,10 @@
 
 namespace warpath::load_balancing_search {
 
-/// Whether an object begins before the one in front of it, or behind all work items, or is the
-/// first and does not begin at 0.
+namespace detail {
+
+/// Whether an object begins before the previous one, or after all work items, or is the first and
+/// does not begin at 0.
 struct IsBrokenScan {
   std::int64_t items;
   template <class Offset>
@@ -64,28 +68,41 @@ void require_scan_of_counts(const Work<Offset>& work, cudaStream_t stream) {
                               ", the number of work items");
 }
 
-/// Checks what all of the functions below demand.
-template <class Offset>
-Work<Offset> checked_work(std::int64_t items, DeviceSpan<const Offset> scan, cudaStream_t stream) {
-  static_assert(std::is_signed_v<Offset> && (sizeof(Offset) == 4 || sizeof(Offset) == 8));
+}  // namespace detail
+
+/// The work of a call, checked: what all host functions demand of `items` and `scan`. A function
+/// that launches a kernel of your own begins with it.
+template <class Scan>
+Work<std::remove_const_t<Scan>> checked_work(std::int64_t items, DeviceSpan<Scan> scan,
+                                             cudaStream_t stream) {
+  using Offset = std::remove_const_t<Scan>;
+  static_assert(std::is_signed_v<Offset> && std::is_integral_v<Offset> &&
+                    (sizeof(Offset) == 4 || sizeof(Offset) == 8),
+                "offsets are signed integers of 4 or 8 bytes");
+  require_span("scan", scan);
   require_in_range("items", items, 0, std::numeric_limits<Offset>::max());
   if (items > 0) {
     require_in_range("the number of objects", scan.count, 1,
                      std::numeric_limits<std::int64_t>::max() - items);
   }
   const Work<Offset> work{items, scan.data, scan.count};
-  require_scan_of_counts(work, stream);
+  detail::require_scan_of_counts(work, stream);
   return work;
 }
 
 /// objects[i] becomes the number of the object that work item i belongs to. scan: one element an
 /// object; objects: at least `items` elements.
-template <class Offset, class Index>
-void load_balancing_search(std::int64_t items, DeviceSpan<const Offset> scan,
-                           DeviceSpan<Index> objects, Workspace& workspace, cudaStream_t stream,
-                           const Options& options = {}) {
-  static_assert(std::is_integral_v<Index> && (sizeof(Index) == 4 || sizeof(Index) == 8));
-  const Work<Offset> work = checked_work(items, scan, stream);
+template <class Scan, class Index>
+void load_balancing_search(std::int64_t items, DeviceSpan<Scan> scan, DeviceSpan<Index> objects,
+                           Workspace& workspace, cudaStream_t stream, const Options& options = {}) {
+  static_assert(std::is_integral_v<Index> && (sizeof(Index) == 4 || sizeof(Index) == 8),
+                "objects are numbered by integers of 4 or 8 bytes");
+  require_enum("variant", options.variant);
+  if (options.variant == Variant::merge_path) {
+    detail::require_items_per_thread(options.items_per_thread);
+  }
+  const auto work = checked_work(items, scan, stream);
+  require_span("objects", objects);
   require_room("objects", objects, items);
   require_apart("scan", scan, "objects", objects);
   if (scan.count > 0) {
@@ -94,7 +111,7 @@ void load_balancing_search(std::int64_t items, DeviceSpan<const Offset> scan,
                          ? std::numeric_limits<std::int64_t>::max()
                          : static_cast<std::int64_t>(std::numeric_limits<Index>::max()));
   }
-  if (items > 0) run(work, objects.data, workspace, stream, options);
+  if (items > 0) detail::run(work, objects.data, workspace, stream, options);
 }
 
 }  // namespace warpath::load_balancing_search

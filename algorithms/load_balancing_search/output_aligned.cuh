@@ -6,11 +6,11 @@
 //   object counts  2, 5, 0, 3, 1     places  1 0 2 0 0 0 0 4 0 0 5     (numbers count from 1)
 //                                    objects 1 1 2 2 2 2 2 4 4 4 5
 //
-// A warp finds the largest numbers of 128 work items with one ballot and one shuffle. Numbers of
-// earlier tiles may lie about: they are less than the last one of those tiles, which is carried on.
+// A warp finds the largest numbers of 128 work items with one ballot and one shuffle. Stale heads
+// of earlier tiles need no clearing: they never exceed `carry`, the last head of those tiles.
 //
-// Objects are copied into shared memory some batches ahead, so that nobody waits for memory once a
-// share has begun. Blocks at work at the same time write neighbouring parts of the output: small
+// Objects are copied into shared memory some batches ahead, so that no thread waits for memory once
+// a share has begun. Blocks at work at the same time write neighbouring parts of the output: small
 // shares keep them close, which DRAM rewards, large ones search the path less often.
 #pragma once
 
@@ -24,7 +24,7 @@
 #include "core/warp.cuh"
 #include "load_balancing_search/block_load_balancing_search.cuh"
 
-namespace warpath::load_balancing_search {
+namespace warpath::load_balancing_search::detail {
 
 template <class Shape, class Offset>
 struct OutputAlignedStorage {
@@ -33,7 +33,7 @@ struct OutputAlignedStorage {
   alignas(16) std::uint16_t heads[Shape::tile_items];
   /// Batches of objects, as in the scan.
   alignas(16) Offset begins[Shape::stages][Shape::batch_objects];
-  /// What a warp needs beside its own objects: where the next one begins, and the one behind the
+  /// What a warp needs beside its own objects: where the next one begins, and the one after the
   /// batch.
   struct Edge {
     Offset next;
@@ -48,12 +48,12 @@ struct OutputAlignedStorage {
 /// the scan begins, up to three objects before the share's first one.
 template <class Offset>
 struct Share {
-  std::int64_t items_end;     ///< the work item behind the last one
-  std::int64_t objects_end;   ///< the object behind the last one
+  std::int64_t items_end;     ///< the work item after the last one
+  std::int64_t objects_end;   ///< the object after the last one
   std::int64_t origin;        ///< the work item at place 0; may be below 0
   std::int64_t first_object;  ///< the object of number 1; may be below 0
   int begin;                  ///< place of the first work item
-  int end;                    ///< place behind the last one
+  int end;                    ///< place after the last one
   unsigned before;            ///< number of the object that the first work item may belong to
 
   template <class Index>
@@ -105,29 +105,29 @@ class ObjectBatches {
     return static_cast<Place>(item) - static_cast<Place>(share_.origin);
   }
 
-  /// Starts this thread's copies of a batch, unless it lies behind the share.
+  /// Starts this thread's copies of a batch, unless it lies after the share.
   __device__ __forceinline__ void start(int batch) {
     const std::int64_t first =
         share_.first_object + static_cast<std::int64_t>(batch) * Shape::batch_objects;
     if (first <= share_.objects_end) {
-      const std::int64_t behind = first + Shape::batch_objects;
+      const std::int64_t batch_end = first + Shape::batch_objects;
       const std::int64_t mine = first + static_cast<int>(threadIdx.x) * 4;
       Offset* const begins = &shared_.begins[batch % Shape::stages][threadIdx.x * 4];
       auto& edge = shared_.edges[batch % Shape::stages][warp_index()];
       const bool is_last_lane = lane_index() == warp_threads - 1;
-      if (first >= 0 && behind < work_.objects) {
+      if (first >= 0 && batch_end < work_.objects) {
 #pragma unroll
         for (int k = 0; k < 4; k += vector_objects) {
           __pipeline_memcpy_async(begins + k, work_.scan + mine + k, 16);
         }
         if (is_last_lane) {
           __pipeline_memcpy_async(&edge.next, work_.scan + mine + 4, sizeof(Offset));
-          __pipeline_memcpy_async(&edge.batch_end, work_.scan + behind, sizeof(Offset));
+          __pipeline_memcpy_async(&edge.batch_end, work_.scan + batch_end, sizeof(Offset));
         }
       } else {
 #pragma unroll
         for (int k = 0; k < 4; ++k) begins[k] = begin_of(mine + k);
-        if (is_last_lane) edge = {begin_of(mine + 4), begin_of(behind)};
+        if (is_last_lane) edge = {begin_of(mine + 4), begin_of(batch_end)};
       }
     }
     __pipeline_commit();
@@ -135,7 +135,7 @@ class ObjectBatches {
   static constexpr int vector_objects = 16 / sizeof(Offset);
 
   /// Where an object begins, also if there is none of that number: before the first one they have
-  /// no work items, behind the last one they begin behind the share.
+  /// no work items, after the last one they begin after the share.
   [[nodiscard]] __device__ __forceinline__ Offset begin_of(std::int64_t object) const {
     if (object >= work_.objects) return static_cast<Offset>(share_.items_end);
     return work_.scan[max(object, std::int64_t{0})];
@@ -280,4 +280,4 @@ __global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
   }
 }
 
-}  // namespace warpath::load_balancing_search
+}  // namespace warpath::load_balancing_search::detail

@@ -1,6 +1,6 @@
-// A worked example of the block form: y = A x, where A is a sparse matrix in CSR form and its rows
-// are as uneven as they like. A row is an object, and its nonzeros are its work items: each block
-// gets as many of both together, however long the rows are.
+// A worked example of the block form: y = A x, where A is a sparse matrix in CSR form whose rows
+// may differ in length by any factor. A row is an object, and its nonzeros are its work items: each
+// block gets equally many of both together, however long the rows are.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,8 @@ struct CsrMatrix {
   DeviceSpan<const std::int32_t> columns;
   DeviceSpan<const T> values;
 };
+
+namespace detail {
 
 template <class T, class Shape>
 struct RowProductsStorage {
@@ -56,24 +58,35 @@ __global__ void __launch_bounds__(Shape::threads)
   atomicAdd(y + row, sum);
 }
 
-/// y = A x. y: one element a row. The sums of a row's parts are added in no fixed order.
+}  // namespace detail
+
+/// y = A x. y: one element a row. The sums of a row's parts are added in no fixed order. Where
+/// checks are on, a column that is no index of x throws std::invalid_argument.
 template <class T>
-void row_products(const CsrMatrix<T>& matrix, DeviceSpan<const T> x, DeviceSpan<T> y,
+void row_products(const std::type_identity_t<CsrMatrix<T>>& matrix, InputSpan<T> x, DeviceSpan<T> y,
                   Workspace& workspace, cudaStream_t stream) {
   using Shape = MergePathShape<128, 11>;
+  require_span("row_begins", matrix.row_begins);
+  require_span("columns", matrix.columns);
+  require_span("values", matrix.values);
+  require_span("x", x);
+  require_span("y", y);
   require_count("columns", matrix.columns.count, "values", matrix.values.count);
   require_count("y", y.count, "row_begins", matrix.row_begins.count);
+  require_apart("row_begins", matrix.row_begins, "y", y);
+  require_apart("columns", matrix.columns, "y", y);
+  require_apart("values", matrix.values, "y", y);
   require_apart("x", x, "y", y);
   const auto work = checked_work(matrix.values.count, matrix.row_begins, stream);
+  require_indices("columns", matrix.columns, x.count, stream);
   if (y.count == 0) return;
   WARPATH_CUDA_CHECK(
       cudaMemsetAsync(y.data, 0, static_cast<std::size_t>(y.count) * sizeof(T), stream));
   if (work.items == 0) return;
-  const unsigned tiles = tile_blocks(work.steps(), Shape::tile_steps);
-  const std::int64_t* partitions = partition<Shape>(work, workspace, stream);
-  launch({tiles, Shape::threads, sizeof(RowProductsStorage<T, Shape>), stream},
-         row_products_kernel<T, Shape>, work, partitions, matrix.columns.data, matrix.values.data,
-         x.data, y.data);
+  const Tiles tiles = partition_tiles<Shape>(work, workspace, stream);
+  launch({tiles.blocks, Shape::threads, sizeof(detail::RowProductsStorage<T, Shape>), stream},
+         detail::row_products_kernel<T, Shape>, work, tiles.partitions, matrix.columns.data,
+         matrix.values.data, x.data, y.data);
 }
 
 }  // namespace warpath::load_balancing_search

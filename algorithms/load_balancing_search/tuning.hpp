@@ -15,6 +15,8 @@ struct MergePathShape {
 /// What Options::items_per_thread may be; 128 threads a block.
 inline constexpr int merge_path_items_per_thread[] = {3, 7, 11, 15, 23};
 
+namespace detail {
+
 /// `output_aligned`: tiles of the output in which each warp has `rows` rows of 128 work items, four
 /// for each lane; batches of four objects for each thread, `stages - 1` of them on their way.
 template <int Threads, int Rows, int Stages, int MinBlocks>
@@ -35,5 +37,7 @@ struct OutputAlignedShape {
   static constexpr int max_share_steps = 65535 - 4;
 };
 using OutputAlignedTuning = OutputAlignedShape<256, 3, 5, 6>;
+
+}  // namespace detail
 
 }  // namespace warpath::load_balancing_search

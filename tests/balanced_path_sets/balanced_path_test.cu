@@ -9,28 +9,22 @@
 #include "core/buffer.cuh"
 #include "core/launch.cuh"
 #include "inputs.hpp"
+#include "int_sets.hpp"
 
 namespace warpath::balanced_path_sets::test {
 namespace {
 
-struct Less {
-  __host__ __device__ bool operator()(int x, int y) const { return x < y; }
-};
-struct Greater {
-  __host__ __device__ bool operator()(int x, int y) const { return x > y; }
-};
-
-template <bool Duplicates, class Index, class Compare>
+template <bool Duplicates, class Index>
 __global__ void points_kernel(const int* a, Index a_count, const int* b, Index b_count, int levels,
-                              Compare less, std::int64_t* points) {
+                              Order less, std::int64_t* points) {
   const auto diagonal = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (diagonal > a_count + b_count) return;
   const auto point = balanced_path<Duplicates>(a, a_count, b, b_count, diagonal, levels, less);
   points[diagonal] = packed({static_cast<std::int64_t>(point.a), point.is_starred});
 }
 
-template <bool Duplicates, class Index, class Compare>
-void expect_points(const Inputs& inputs, int levels, Compare less) {
+template <bool Duplicates, class Index>
+void expect_points(const Inputs& inputs, int levels, Order less = {}) {
   SCOPED_TRACE(inputs.name + ", levels " + std::to_string(levels));
   const std::vector<oracle::Cut> expected = oracle::cuts(inputs.a, inputs.b, less);
   const auto a_count = static_cast<Index>(inputs.a.size());
@@ -50,9 +44,8 @@ void expect_points(const Inputs& inputs, int levels, Compare less) {
   const DeviceBuffer<int> a = on_device(inputs.a);
   const DeviceBuffer<int> b = on_device(inputs.b);
   DeviceBuffer<std::int64_t> points(static_cast<std::int64_t>(expected.size()));
-  launch({static_cast<unsigned>(expected.size() / 64 + 1), 64},
-         points_kernel<Duplicates, Index, Compare>, a.data(), a_count, b.data(), b_count, levels,
-         less, points.data());
+  launch({static_cast<unsigned>(expected.size() / 64 + 1), 64}, points_kernel<Duplicates, Index>,
+         a.data(), a_count, b.data(), b_count, levels, less, points.data());
   std::vector<std::int64_t> found(expected.size());
   WARPATH_CUDA_CHECK(cudaMemcpy(found.data(), points.data(), found.size() * sizeof(found[0]),
                                 cudaMemcpyDeviceToHost));
@@ -64,8 +57,8 @@ void expect_points(const Inputs& inputs, int levels, Compare less) {
 
 TEST(BalancedPath, Multisets) {
   for (const Inputs& inputs : multisets()) {
-    for (const int levels : {0, 2, 4}) expect_points<true, int>(inputs, levels, Less{});
-    expect_points<true, std::int64_t>(inputs, 4, Less{});
+    for (const int levels : {0, 2, 4}) expect_points<true, int>(inputs, levels);
+    expect_points<true, std::int64_t>(inputs, 4);
   }
 }
 
@@ -73,14 +66,14 @@ TEST(BalancedPath, KeysThatFall) {
   for (Inputs inputs : multisets()) {
     std::reverse(inputs.a.begin(), inputs.a.end());
     std::reverse(inputs.b.begin(), inputs.b.end());
-    expect_points<true, int>(inputs, 2, Greater{});
+    expect_points<true, int>(inputs, 2, Order{true});
   }
 }
 
 TEST(BalancedPath, Sets) {
   for (const Inputs& inputs : sets()) {
-    expect_points<false, int>(inputs, 0, Less{});
-    expect_points<true, int>(inputs, 2, Less{});
+    expect_points<false, int>(inputs, 0);
+    expect_points<true, int>(inputs, 2);
   }
 }
 
@@ -89,7 +82,7 @@ TEST(BalancedPath, StarsOfTheSource) {
   const int a[] = {6, 6, 6, 6};
   const int b[] = {6, 6, 6, 6};
   for (int diagonal = 0; diagonal <= 8; ++diagonal) {
-    const auto point = balanced_path<true>(a, 4, b, 4, diagonal, 2, Less{});
+    const auto point = balanced_path<true>(a, 4, b, 4, diagonal, 2, Order{});
     EXPECT_EQ(point.a, (diagonal + 1) / 2);
     EXPECT_EQ(point.is_starred, diagonal % 2 == 1);
     EXPECT_EQ(point.b(diagonal), (diagonal + 1) / 2);
@@ -102,9 +95,9 @@ TEST(RunBegin, BothWaysFindIt) {
       std::vector<int> keys(static_cast<std::size_t>(before), 3);
       keys.insert(keys.end(), static_cast<std::size_t>(length), 6);
       const int end = before + length;
-      EXPECT_EQ(GallopingRunBegin{}(keys.data(), end, 6, Less{}), before) << length;
+      EXPECT_EQ(detail::GallopingRunBegin{}(keys.data(), end, 6, Order{}), before) << length;
       for (const int levels : {0, 2, 4}) {
-        EXPECT_EQ(BiasedRunBegin<>{levels}(keys.data(), end, 6, Less{}), before) << length;
+        EXPECT_EQ(detail::BiasedRunBegin<>{levels}(keys.data(), end, 6, Order{}), before) << length;
       }
     }
   }

@@ -6,7 +6,8 @@
 
 #include "../device_vectors.cuh"
 #include "../emulated_device.cuh"
-#include "balanced_path_sets/balanced_path_sets.cuh"
+#include "core/buffer.cuh"
+#include "int_sets.hpp"
 
 #ifdef SIMT_EMULATION
 
@@ -28,8 +29,8 @@ TEST(Devices, WithoutTheSinglePassGiveTheSame) {
     DeviceBuffer<int> out(static_cast<std::int64_t>(a.size() + b.size()));
     DeviceCount count;
     Workspace workspace;
-    set_operation<SetOperation::set_union, true, int>(device_a.span(), device_b.span(), out.span(),
-                                                      count, workspace, nullptr);
+    int_sets({SetOperation::set_union}, device_a.span(), device_b.span(), out.span(), count,
+             workspace, nullptr);
     ASSERT_EQ(count.get(nullptr), 45'000);
     EXPECT_EQ(on_host(out.data(), 45'000), expected);
   }

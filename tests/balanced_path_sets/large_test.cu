@@ -1,4 +1,6 @@
 // Inputs, and outputs, of more than 2^31 elements where memory has room for them.
+#include "core/launch.cuh"
+#include "int_sets.hpp"
 #include "support.cuh"
 
 namespace warpath::balanced_path_sets::test {
@@ -64,20 +66,20 @@ class LargeSets : public testing::Test {
 TEST_F(LargeSets, OneOfEachKeyIsAlone) {
   write_b(0);
   for (const Variant variant : all_variants) {
-    SCOPED_TRACE(static_cast<int>(variant));
-    set_operation<SetOperation::symmetric_difference, true, int>(
-        a_.span(), b_.span(), out_.span(), count_, workspace_, nullptr, {variant});
+    SCOPED_TRACE(name_of(variant));
+    int_sets({SetOperation::symmetric_difference}, a_.span(), b_.span(), out_.span(), count_,
+             workspace_, nullptr, {variant});
     ASSERT_EQ(count_.get(nullptr), keys_);
     EXPECT_EQ(wrong(0, keys_, 1, 0), 0);
   }
 }
 
-TEST_F(LargeSets, AllOfBComesBehindAllOfA) {
+TEST_F(LargeSets, AllOfBComesAfterAllOfA) {
   write_b(static_cast<int>(keys_));
   for (const Variant variant : all_variants) {
-    SCOPED_TRACE(static_cast<int>(variant));
-    set_operation<SetOperation::set_union, true, int>(a_.span(), b_.span(), out_.span(), count_,
-                                                      workspace_, nullptr, {variant});
+    SCOPED_TRACE(name_of(variant));
+    int_sets({SetOperation::set_union}, a_.span(), b_.span(), out_.span(), count_, workspace_,
+             nullptr, {variant});
     ASSERT_EQ(count_.get(nullptr), 5 * keys_);
     EXPECT_EQ(wrong(0, 3 * keys_, 3, 0), 0);
     EXPECT_EQ(wrong(3 * keys_, 2 * keys_, 2, static_cast<int>(keys_)), 0);

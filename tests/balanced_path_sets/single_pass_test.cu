@@ -1,115 +1,108 @@
 // The pipeline of single_pass: blocks that go through many tiles, and inputs that begin anywhere in
-// a line.
-#include <numeric>
-
+// a line. Of operation x type x values, as many kernels as differ in code.
+#include "balanced_path_sets/dispatch.cuh"
 #include "support.cuh"
 
 namespace warpath::balanced_path_sets::test {
 namespace {
 
 /// Some 60 tiles of 320 elements for the few blocks of the emulated device.
-using SmallTiles = SinglePassShape<64, 5, 1, 2>;
+using SmallTiles = detail::SinglePassShape<64, 5, 1, 2>;
 
 class SinglePass : public testing::Test {
  protected:
   void SetUp() override {
-    const auto kernel =
-        single_pass_kernel<SmallTiles, SetOperation::set_union, true, int, int, std::less<int>>;
+    const auto kernel = detail::single_pass_kernel<SmallTiles, SetOperation::set_union, true, int,
+                                                   int, std::less<int>>;
     if (!can_run(kernel, {.hopper = true}))
       GTEST_SKIP() << "needs bulk copies: compute capability 9.0 or more";
   }
 };
 
-/// `values` behind `offset` elements that are none of theirs.
-template <class T>
-DeviceBuffer<T> on_device_at(std::size_t offset, const std::vector<T>& values) {
-  std::vector<T> shifted(offset + values.size(), T{77});
-  std::copy(values.begin(), values.end(), shifted.begin() + static_cast<std::ptrdiff_t>(offset));
-  return on_device(shifted);
-}
-
-template <class Key, class Value>
-std::vector<Value> values_from(Value first, const std::vector<Key>& keys) {
-  std::vector<Value> values(keys.size());
-  std::iota(values.begin(), values.end(), first);
-  return values;
-}
-
-template <class Shape, SetOperation operation, class Key, class Value>
-void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, std::size_t a_offset,
-                      std::size_t b_offset) {
-  SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", offsets " +
-               std::to_string(a_offset) + " and " + std::to_string(b_offset));
-  const auto a_values = values_from(Value{0}, a);
-  const auto b_values = values_from(static_cast<Value>(a.size()), b);
+/// On keys alone where Value is NoValue, else on pairs.
+template <SetOperation operation, class Key, class Value>
+void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, std::size_t shift) {
+  SCOPED_TRACE(name_of(operation) + ", shift " + std::to_string(shift));
+  constexpr bool has_values = !std::is_same_v<Value, NoValue>;
+  using Number = std::conditional_t<has_values, Value, int>;
   const auto expected =
-      oracle::set_operation<operation>(a, a_values, b, b_values, std::less<Key>{});
-  const DeviceBuffer<Key> device_a = on_device_at(a_offset, a);
-  const DeviceBuffer<Key> device_b = on_device_at(b_offset, b);
-  const DeviceBuffer<Value> device_a_values = on_device(a_values);
-  const DeviceBuffer<Value> device_b_values = on_device(b_values);
-  const auto a_count = static_cast<std::int64_t>(a.size());
-  const auto b_count = static_cast<std::int64_t>(b.size());
-  const std::int64_t room = most_outputs<operation>(a_count, b_count);
-  DeviceBuffer<Key> out = poisoned<Key>(room);
-  DeviceBuffer<Key> out_keys = poisoned<Key>(room);
-  DeviceBuffer<Value> out_values = poisoned<Value>(room);
-  DeviceCount count;
-  DeviceCount pairs;
+      oracle::set_operation(operation, a, values_from<Number>(0, a.size()), b,
+                            values_from<Number>(a.size(), b.size()), std::less<Key>{});
+  const Arrays<Key, Number> arrays(a, b, expected,
+                                   most_outputs(operation, static_cast<std::int64_t>(a.size()),
+                                                static_cast<std::int64_t>(b.size())),
+                                   shift);
   Workspace workspace;
-  run_single_pass<Shape, operation, true>(
-      Call<Key, NoValue, std::less<Key>>{{device_a.data() + a_offset, nullptr, a_count},
-                                         {device_b.data() + b_offset, nullptr, b_count},
-                                         {out.data(), nullptr},
-                                         count.data(),
-                                         {},
-                                         workspace,
-                                         nullptr});
-  run_single_pass<Shape, operation, true>(Call<Key, Value, std::less<Key>>{
-      {device_a.data() + a_offset, device_a_values.data(), a_count},
-      {device_b.data() + b_offset, device_b_values.data(), b_count},
-      {out_keys.data(), out_values.data()},
-      pairs.data(),
-      {},
-      workspace,
-      nullptr});
-  const std::size_t right = expected.keys.size();
-  ASSERT_EQ(count.get(nullptr), static_cast<std::int64_t>(right));
-  ASSERT_EQ(pairs.get(nullptr), static_cast<std::int64_t>(right));
-  EXPECT_TRUE(holds(out, expected.keys));
-  EXPECT_TRUE(holds(out_keys, expected.keys));
-  EXPECT_TRUE(holds(out_values, expected.values));
+  const auto run = [&](const Value* a_values, const Value* b_values, Key* out, Value* out_values,
+                       DeviceCount& count) {
+    detail::run_single_pass<SmallTiles, operation, true>(
+        detail::Call<Key, Value, std::less<Key>>{{arrays.a().data, a_values, arrays.a().count},
+                                                 {arrays.b().data, b_values, arrays.b().count},
+                                                 {out, out_values},
+                                                 count.data(),
+                                                 {},
+                                                 workspace,
+                                                 nullptr});
+  };
+  if constexpr (has_values) {
+    arrays.expect_pairs(nullptr, [&](auto out, auto out_values, auto& count) {
+      run(arrays.a_values().data, arrays.b_values().data, out.data, out_values.data, count);
+    });
+  } else {
+    arrays.expect_keys(
+        nullptr, [&](auto out, auto& count) { run(nullptr, nullptr, out.data, nullptr, count); });
+  }
 }
 
-template <class Key, class Value>
-void expect_small_tiles() {
+/// act(a, b, shift) on tiles of every kind, each time at another place in a line.
+template <class Key, class Act>
+void for_many_tiles(const Act& act) {
+  std::size_t shift = 0;
   for (const Inputs& inputs : many_tiles(is_small() ? 7'000 : 20'000)) {
     SCOPED_TRACE(inputs.name);
-    const std::vector<Key> a = keys_of<Key>(inputs.a);
-    const std::vector<Key> b = keys_of<Key>(inputs.b);
-    expect_operation<SmallTiles, SetOperation::intersection, Key, Value>(a, b, 0, 0);
-    expect_operation<SmallTiles, SetOperation::set_union, Key, Value>(a, b, 1, 2);
-    expect_operation<SmallTiles, SetOperation::difference, Key, Value>(a, b, 3, 1);
-    expect_operation<SmallTiles, SetOperation::symmetric_difference, Key, Value>(a, b, 2, 3);
+    for (int repeat = 0; repeat < 2; ++repeat) {
+      act(keys_of<Key>(inputs.a), keys_of<Key>(inputs.b), shift);
+      shift += 5;
+    }
   }
 }
 
 TEST_F(SinglePass, ManySmallTiles) {
-  expect_small_tiles<std::int32_t, std::int32_t>();
+  for_many_tiles<std::int32_t>([](const auto& a, const auto& b, std::size_t shift) {
+    expect_operation<SetOperation::intersection, std::int32_t, NoValue>(a, b, shift);
+    expect_operation<SetOperation::set_union, std::int32_t, std::int32_t>(a, b, shift);
+    expect_operation<SetOperation::difference, std::int32_t, std::int32_t>(a, b, shift);
+    expect_operation<SetOperation::symmetric_difference, std::int32_t, NoValue>(a, b, shift);
+  });
 }
 TEST_F(SinglePass, ManySmallTilesOfLongs) {
-  expect_small_tiles<std::int64_t, double>();
+  for_many_tiles<std::int64_t>([](const auto& a, const auto& b, std::size_t shift) {
+    expect_operation<SetOperation::intersection, std::int64_t, double>(a, b, shift);
+    expect_operation<SetOperation::set_union, std::int64_t, NoValue>(a, b, shift);
+    expect_operation<SetOperation::difference, std::int64_t, NoValue>(a, b, shift);
+    expect_operation<SetOperation::symmetric_difference, std::int64_t, double>(a, b, shift);
+  });
 }
 
 // Parts so short that a line holds all of them, or that they fill no line, at every offset.
 TEST_F(SinglePass, FewKeysAnywhereInALine) {
   for (std::size_t count = 1; count <= 9; ++count) {
     const std::vector<int> a(count, 5);
-    for (std::size_t offset = 0; offset < 4; ++offset) {
-      expect_operation<SmallTiles, SetOperation::set_union, int, int>(a, {4, 5, 6}, offset,
-                                                                      3 - offset);
+    for (std::size_t shift = 0; shift < 16; ++shift) {
+      expect_operation<SetOperation::set_union, int, int>(a, {4, 5, 6}, shift);
     }
   }
+}
+
+// From this many tiles on, each lane of a warp searches for an end of its own.
+TEST_F(SinglePass, TilesWhoseEndsLanesSearch) {
+  const auto count =
+      static_cast<std::size_t>(detail::least_tiles_for_shared_searches * SmallTiles::tile_items);
+  if (is_small()) GTEST_SKIP() << "stages_test.cu has the kernel that searches";
+  std::mt19937 random(13);
+  const std::vector<int> a = sorted_keys(random, count / 2 + 5, 50'000);
+  const std::vector<int> b = sorted_keys(random, count / 2 + 6, 50'000);
+  expect_operation<SetOperation::intersection, int, NoValue>(a, b, 6);
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // The stages of the source's kernel by themselves: the partitions, and what each thread of a block
 // finds.
+#include "balanced_path_sets/single_pass.cuh"
+#include "balanced_path_sets/two_pass.cuh"
 #include "support.cuh"
 
 namespace warpath::balanced_path_sets::test {
@@ -31,7 +33,7 @@ DeviceBuffer<std::int64_t> find_ends(Kernel kernel, std::int64_t ends_per_block,
 constexpr auto source_kernel = find_set_partitions_kernel<true, int, NoValue, std::less<int>>;
 template <int EndsPerWarp>
 constexpr auto shared_kernel =
-    find_tile_ends_kernel<EndsPerWarp, true, int, NoValue, std::less<int>>;
+    detail::find_tile_ends_kernel<EndsPerWarp, true, int, NoValue, std::less<int>>;
 
 TEST(SetPartitions, CutWhereTheWalkDoes) {
   std::vector<Inputs> all = multisets();
@@ -62,33 +64,38 @@ TEST(SetPartitions, CutWhereTheWalkDoes) {
 }
 
 /// Stores what each thread emits, from out[its number * items] on, and how many.
-template <SetOperation operation>
-__global__ void block_kernel(Keys a, Keys b, const std::int64_t* partitions, int* out,
-                             int* counts) {
+__global__ void block_kernel(SetOperation operation, Keys a, Keys b, const std::int64_t* partitions,
+                             int* out, int* counts) {
   using Shape = SmallShape;
   auto& shared = dynamic_shared<BlockSetStorage<Shape, int>>();
   const SetTile tile =
       partitioned_tile(blockIdx.x, Shape::tile_items, a.count, b.count, partitions);
-  const auto slots =
-      block_set_operation<Shape, operation, true>(a, b, tile, std::less<int>{}, shared);
+  const auto run = [&]<SetOperation which>() {
+    return block_set_operation<Shape, which, true>(a, b, tile, std::less<int>{}, shared);
+  };
+  const auto slots = operation == SetOperation::intersection
+                         ? run.template operator()<SetOperation::intersection>()
+                     : operation == SetOperation::set_union
+                         ? run.template operator()<SetOperation::set_union>()
+                     : operation == SetOperation::difference
+                         ? run.template operator()<SetOperation::difference>()
+                         : run.template operator()<SetOperation::symmetric_difference>();
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   slots.compact(slots.results, out + thread * Shape::items);
   counts[thread] = slots.count();
 }
 
 /// Matches lie on one side of every cut: so each thread's outputs are those of its part alone.
-template <SetOperation operation>
-void expect_parts(const Inputs& inputs) {
+void expect_parts(SetOperation operation, const Inputs& inputs) {
   using Shape = SmallShape;
-  SCOPED_TRACE(inputs.name + ", operation " + std::to_string(static_cast<int>(operation)));
+  SCOPED_TRACE(inputs.name + ", " + name_of(operation));
   const DeviceBuffer<int> a = on_device(inputs.a);
   const DeviceBuffer<int> b = on_device(inputs.b);
-  const DeviceBuffer<std::int64_t> partitions =
-      find_ends(source_kernel, 64, a, b, Shape::tile_items);
+  DeviceBuffer<std::int64_t> partitions = find_ends(source_kernel, 64, a, b, Shape::tile_items);
   const auto tiles = static_cast<unsigned>(partitions.count() - 1);
   DeviceBuffer<int> counts(tiles * Shape::threads);
   DeviceBuffer<int> out(counts.count() * Shape::items);
-  launch({tiles, Shape::threads, sizeof(BlockSetStorage<Shape, int>)}, block_kernel<operation>,
+  launch({tiles, Shape::threads, sizeof(BlockSetStorage<Shape, int>)}, block_kernel, operation,
          Keys{a.data(), nullptr, a.count()}, Keys{b.data(), nullptr, b.count()}, partitions.data(),
          out.data(), counts.data());
   const std::vector<int> found_counts = on_host(counts);
@@ -104,7 +111,7 @@ void expect_parts(const Inputs& inputs) {
     const std::vector<int> a_part = part(inputs.a, from.a, to.a);
     const std::vector<int> b_part = part(inputs.b, from.b, to.b);
     const auto expected =
-        oracle::set_operation<operation>(a_part, a_part, b_part, b_part, std::less<int>{}).keys;
+        oracle::set_operation(operation, a_part, a_part, b_part, b_part, std::less<int>{}).keys;
     ASSERT_EQ(static_cast<std::size_t>(found_counts[thread]), expected.size()) << thread;
     EXPECT_TRUE(std::equal(expected.begin(), expected.end(),
                            found.begin() + static_cast<std::ptrdiff_t>(thread * Shape::items)))
@@ -114,10 +121,7 @@ void expect_parts(const Inputs& inputs) {
 
 TEST(BlockSetOperation, EachThreadHasItsPart) {
   for (const Inputs& inputs : many_tiles(3'000)) {
-    expect_parts<SetOperation::intersection>(inputs);
-    expect_parts<SetOperation::set_union>(inputs);
-    expect_parts<SetOperation::difference>(inputs);
-    expect_parts<SetOperation::symmetric_difference>(inputs);
+    for (const SetOperation operation : all_operations) expect_parts(operation, inputs);
   }
 }
 

@@ -1,108 +1,133 @@
-// Set operations on the device by every variant, against std::set_*: keys to the element, and of
-// each key the value that came with it.
+// What the tests of set operations share: inputs at any element of a line, watched outputs, and the
+// comparison with std::set_*, keys to the element and of each key the value that came with it.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
 
 #include "../device_vectors.cuh"
 #include "../stream.cuh"
-#include "balanced_path_sets/balanced_path_sets.cuh"
+#include "../watched_output.cuh"
 #include "balanced_path_sets/oracle.hpp"
+#include "balanced_path_sets/variant.hpp"
 #include "core/buffer.cuh"
 #include "inputs.hpp"
 
 namespace warpath::balanced_path_sets::test {
 
-/// An output that holds the worst case and not an element more, poisoned.
-template <class T>
-DeviceBuffer<T> poisoned(std::int64_t count) {
-  DeviceBuffer<T> buffer(count);
-  WARPATH_CUDA_CHECK(cudaMemset(buffer.data(), 0xA5, static_cast<std::size_t>(count) * sizeof(T)));
-  return buffer;
-}
-
-/// Whether nothing behind the first `count` elements was written.
-template <class T>
-bool is_untouched_behind(const std::vector<T>& values, std::size_t count) {
-  const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
-  return std::all_of(bytes + count * sizeof(T), bytes + values.size() * sizeof(T),
-                     [](unsigned char byte) { return byte == 0xA5; });
-}
-
-/// Whether the output, which was poisoned, begins with what is expected and holds nothing else.
-template <class T>
-testing::AssertionResult holds(const DeviceBuffer<T>& output, const std::vector<T>& expected) {
-  const std::vector<T> found = on_host(output);
-  const auto end = found.begin() + static_cast<std::ptrdiff_t>(expected.size());
-  const auto wrong = std::mismatch(expected.begin(), expected.end(), found.begin(), end);
-  if (wrong.first != expected.end()) {
-    return testing::AssertionFailure() << "element " << wrong.first - expected.begin() << " is "
-                                       << *wrong.second << ", expected " << *wrong.first;
-  }
-  if (is_untouched_behind(found, expected.size())) return testing::AssertionSuccess();
-  return testing::AssertionFailure() << "something is written behind the outputs";
-}
-
+inline constexpr SetOperation all_operations[] = {SetOperation::intersection,
+                                                  SetOperation::set_union, SetOperation::difference,
+                                                  SetOperation::symmetric_difference};
 inline constexpr Variant all_variants[] = {Variant::count_scan_stream, Variant::compact,
                                            Variant::single_pass};
 
-template <class Key_, class Value_>
-class Sets : public testing::Test {
+inline std::string name_of(SetOperation operation) {
+  return std::string(enum_name(operation));
+}
+inline std::string name_of(Variant variant) {
+  return std::string(enum_name(variant));
+}
+
+/// Values on the device that begin `offset` elements after a 256-byte boundary, and end with the
+/// allocation: a read past them is reported.
+template <class T>
+class ShiftedInput {
  public:
-  using Key = Key_;
-  using Value = Value_;
-
-  template <SetOperation operation, bool Duplicates, class Less>
-  void expect_operation(const std::vector<Key>& a, const std::vector<Key>& b, Less less) {
-    const DeviceBuffer<Key> device_a = on_device(a);
-    const DeviceBuffer<Key> device_b = on_device(b);
-    std::vector<Value> a_values(a.size());
-    std::vector<Value> b_values(b.size());
-    for (std::size_t i = 0; i < a.size(); ++i) a_values[i] = static_cast<Value>(i);
-    for (std::size_t i = 0; i < b.size(); ++i) b_values[i] = static_cast<Value>(a.size() + i);
-    const DeviceBuffer<Value> device_a_values = on_device(a_values);
-    const DeviceBuffer<Value> device_b_values = on_device(b_values);
-    const auto expected = oracle::set_operation<operation>(a, a_values, b, b_values, less);
-    const std::int64_t room = most_outputs<operation>(device_a.count(), device_b.count());
-    const std::size_t right = expected.keys.size();
-
-    for (const Variant variant : all_variants) {
-      SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", variant " +
-                   std::to_string(static_cast<int>(variant)) + ", duplicates " +
-                   std::to_string(Duplicates));
-      DeviceBuffer<Key> out = poisoned<Key>(room);
-      DeviceBuffer<Key> out_keys = poisoned<Key>(room);
-      DeviceBuffer<Value> out_values = poisoned<Value>(room);
-      DeviceCount count(stream_);
-      DeviceCount pairs(stream_);
-      WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
-      set_operation<operation, Duplicates, Key, Less>(device_a.span(), device_b.span(), out.span(),
-                                                      count, workspace_, stream_, {variant}, less);
-      set_operation_by_key<operation, Duplicates, Key, Value, Less>(
-          device_a.span(), device_a_values.span(), device_b.span(), device_b_values.span(),
-          out_keys.span(), out_values.span(), pairs, workspace_, stream_, {variant}, less);
-      ASSERT_EQ(count.get(stream_), static_cast<std::int64_t>(right));
-      ASSERT_EQ(pairs.get(stream_), static_cast<std::int64_t>(right));
-      EXPECT_TRUE(holds(out, expected.keys));
-      EXPECT_TRUE(holds(out_keys, expected.keys));
-      EXPECT_TRUE(holds(out_values, expected.values));
-    }
+  ShiftedInput(const std::vector<T>& values, std::size_t offset)
+      : offset_(static_cast<std::int64_t>(offset)) {
+    std::vector<T> shifted(offset);
+    shifted.insert(shifted.end(), values.begin(), values.end());
+    memory_ = on_device(shifted);
+  }
+  [[nodiscard]] DeviceSpan<const T> span() const {
+    return {memory_.data() + offset_, memory_.count() - offset_};
   }
 
-  template <bool Duplicates, class Less = std::less<Key>>
-  void expect_all(const std::vector<Key>& a, const std::vector<Key>& b, Less less = {}) {
-    expect_operation<SetOperation::intersection, Duplicates>(a, b, less);
-    expect_operation<SetOperation::set_union, Duplicates>(a, b, less);
-    expect_operation<SetOperation::difference, Duplicates>(a, b, less);
-    expect_operation<SetOperation::symmetric_difference, Duplicates>(a, b, less);
-  }
-
-  Stream stream_;
-  Workspace workspace_;
+ private:
+  std::int64_t offset_;
+  DeviceBuffer<T> memory_;
 };
+
+/// first, first + 1, ...: a value for each key.
+template <class Value>
+std::vector<Value> values_from(std::size_t first, std::size_t count) {
+  std::vector<Value> values;
+  for (std::size_t i = first; i < first + count; ++i) values.push_back(static_cast<Value>(i));
+  return values;
+}
+
+/// The arrays of one operation on the device. Each begins at an element of its own in a line, which
+/// `shift` moves.
+template <class Key, class Value>
+class Arrays {
+ public:
+  Arrays(const std::vector<Key>& a, const std::vector<Key>& b,
+         const oracle::Pairs<Key, Value>& expected, std::int64_t room, std::size_t shift)
+      : expected_(expected),
+        a_(a, shift % 4),
+        b_(b, shift / 4 % 4),
+        a_values_(values_from<Value>(0, a.size()), (shift + 1) % 4),
+        b_values_(values_from<Value>(a.size(), b.size()), (shift + 2) % 4),
+        room_(room),
+        shift_(static_cast<int>((shift + 3) % 4)) {}
+
+  [[nodiscard]] DeviceSpan<const Key> a() const { return a_.span(); }
+  [[nodiscard]] DeviceSpan<const Key> b() const { return b_.span(); }
+  [[nodiscard]] DeviceSpan<const Value> a_values() const { return a_values_.span(); }
+  [[nodiscard]] DeviceSpan<const Value> b_values() const { return b_values_.span(); }
+
+  /// act(out, count) runs the operation on keys, in `stream`.
+  template <class Act>
+  void expect_keys(cudaStream_t stream, const Act& act) const {
+    WatchedOutput<Key> out(room_, shift_);
+    DeviceCount count(stream);
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+    act(out.span(), count);
+    if (is_count(count.get(stream))) expect_equal("key", out, expected_.keys);
+  }
+  /// act(out, out_values, count) runs it on keys with values.
+  template <class Act>
+  void expect_pairs(cudaStream_t stream, const Act& act) const {
+    WatchedOutput<Key> out(room_, shift_);
+    WatchedOutput<Value> out_values(room_, (shift_ + 1) % 4);
+    DeviceCount count(stream);
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
+    act(out.span(), out_values.span(), count);
+    if (!is_count(count.get(stream))) return;
+    expect_equal("key", out, expected_.keys);
+    expect_equal("value", out_values, expected_.values);
+  }
+
+ private:
+  [[nodiscard]] bool is_count(std::int64_t found) const {
+    EXPECT_EQ(found, static_cast<std::int64_t>(expected_.keys.size())) << "outputs";
+    return found == static_cast<std::int64_t>(expected_.keys.size());
+  }
+  template <class T>
+  static void expect_equal(const char* what, const WatchedOutput<T>& out,
+                           const std::vector<T>& expected) {
+    const std::vector<T> found = out.get(static_cast<std::int64_t>(expected.size()));
+    const auto wrong = std::mismatch(expected.begin(), expected.end(), found.begin());
+    if (wrong.first == expected.end()) return;
+    ADD_FAILURE() << what << " " << wrong.first - expected.begin() << " is "
+                  << testing::PrintToString(*wrong.second) << ", expected "
+                  << testing::PrintToString(*wrong.first);
+  }
+
+  const oracle::Pairs<Key, Value>& expected_;
+  ShiftedInput<Key> a_;
+  ShiftedInput<Key> b_;
+  ShiftedInput<Value> a_values_;
+  ShiftedInput<Value> b_values_;
+  std::int64_t room_;
+  int shift_;
+};
+
+/// The keys in another type, in the same order.
 template <class Key>
 std::vector<Key> keys_of(const std::vector<int>& keys) {
   std::vector<Key> converted;

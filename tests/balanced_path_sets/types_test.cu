@@ -1,62 +1,60 @@
-// Keys and values of every type.
-#include "support.cuh"
+// Keys of 4 and 8 bytes, with values of other sizes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "../message_of.hpp"
+#include "types.cuh"
 
 namespace warpath::balanced_path_sets::test {
 namespace {
 
-template <SetOperation operation, class Fixture>
-void expect_all_inputs(Fixture& fixture) {
-  using Key = typename Fixture::Key;
-  std::vector<Inputs> all = multisets();
-  for (Inputs& inputs : many_tiles(5'000)) all.push_back(std::move(inputs));
-  for (const Inputs& inputs : all) {
-    SCOPED_TRACE(inputs.name);
-    fixture.template expect_operation<operation, true>(keys_of<Key>(inputs.a),
-                                                       keys_of<Key>(inputs.b), std::less<Key>{});
-  }
-}
-
-using UnsignedAndDoubles = Sets<std::uint32_t, double>;
-TEST_F(UnsignedAndDoubles, Union) {
-  expect_all_inputs<SetOperation::set_union>(*this);
-}
-
-using FloatsAndUnsigned = Sets<float, std::uint32_t>;
+using FloatsAndUnsigned = Types<float, std::uint32_t>;
 TEST_F(FloatsAndUnsigned, SymmetricDifference) {
-  expect_all_inputs<SetOperation::symmetric_difference>(*this);
+  expect_all_inputs<SetOperation::symmetric_difference>();
 }
 
-using Longs = Sets<std::int64_t, std::int64_t>;
+using Longs = Types<std::int64_t, std::int64_t>;
 TEST_F(Longs, Difference) {
-  expect_all_inputs<SetOperation::difference>(*this);
+  expect_all_inputs<SetOperation::difference>();
 }
 
-using UnsignedLongsAndInts = Sets<std::uint64_t, std::int32_t>;
-TEST_F(UnsignedLongsAndInts, Intersection) {
-  expect_all_inputs<SetOperation::intersection>(*this);
+using UnsignedLongsAndShorts = Types<std::uint64_t, std::int16_t>;
+TEST_F(UnsignedLongsAndShorts, Intersection) {
+  expect_all_inputs<SetOperation::intersection>();
 }
 
-using DoublesAndFloats = Sets<double, float>;
+using DoublesAndFloats = Types<double, float>;
 TEST_F(DoublesAndFloats, Union) {
-  expect_all_inputs<SetOperation::set_union>(*this);
+  expect_all_inputs<SetOperation::set_union, /*OnKeys=*/true>();
 }
 
-/// Of 12 bytes: no whole number of them fills a line of a bulk copy.
-struct Triple {
-  int key = 0;
-  int rest[2] = {};
+// Where keys are equal but not the same, A's come out.
+TEST_F(FloatsAndUnsigned, ZerosOfBothSignsMatch) {
+  const std::vector<float> a = {-1, -0.0f, 0.0f, 0.0f};
+  const std::vector<float> b = {0.0f, -0.0f, 1};
+  expect<SetOperation::symmetric_difference, false, true>(a, b);
+  expect<SetOperation::symmetric_difference, false, true>(b, a);
+}
 
-  Triple() = default;
-  __host__ __device__ explicit Triple(int key_) : key(key_) {}
-  __host__ __device__ bool operator<(const Triple& other) const { return key < other.key; }
-  bool operator==(const Triple& other) const { return key == other.key; }
-  friend std::ostream& operator<<(std::ostream& out, const Triple& triple) {
-    return out << triple.key;
-  }
-};
-using Triples = Sets<Triple, std::int32_t>;
-TEST_F(Triples, Union) {
-  expect_all_inputs<SetOperation::set_union>(*this);
+TEST_F(FloatsAndUnsigned, NaNIsNamedWhereChecksAreOn) {
+  const auto said = [&](const std::vector<float>& a, const std::vector<float>& b) {
+    const DeviceBuffer<float> device_a = on_device(a);
+    const DeviceBuffer<float> device_b = on_device(b);
+    DeviceBuffer<unsigned> values(6);
+    DeviceBuffer<float> out(6);
+    DeviceBuffer<unsigned> out_values(6);
+    DeviceCount count;
+    return message_of<std::invalid_argument>([&] {
+      set_symmetric_difference_by_key(device_a.span(), {values.data(), device_a.count()},
+                                      device_b.span(), {values.data() + 3, device_b.count()},
+                                      out.span(), out_values.span(), count, workspace_, nullptr);
+      WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
+    });
+  };
+  EXPECT_THAT(said({1}, {1, NAN}), testing::HasSubstr("b[1] is NaN"));
+  EXPECT_THAT(said({NAN}, {1}), testing::HasSubstr("a[0] is NaN"));
 }
 
 }  // namespace

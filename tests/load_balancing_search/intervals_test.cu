@@ -1,5 +1,8 @@
 // What is built on the search: every work item visited once, expanded, moved; and the worked
 // example, whose rows are very uneven.
+#include <algorithm>
+#include <cstring>
+
 #include "load_balancing_search/intervals.cuh"
 #include "load_balancing_search/row_products.cuh"
 #include "support.cuh"
@@ -40,9 +43,9 @@ TEST_F(Intervals, EveryWorkItemIsVisitedOnce) {
     WatchedOutput<std::int64_t> ranks(items);
     WARPATH_CUDA_CHECK(cudaMemset(visits.data(), 0, static_cast<std::size_t>(items) * sizeof(int)));
     const auto scan = scan_of(counts);
-    for_each_work_item<std::int32_t>(
-        items, scan.span(), CountVisits{visits.data(), objects.span().data, ranks.span().data},
-        workspace_, nullptr);
+    for_each_work_item(items, scan.span(),
+                       CountVisits{visits.data(), objects.span().data, ranks.span().data},
+                       workspace_, nullptr);
     std::vector<int> found(static_cast<std::size_t>(items));
     WARPATH_CUDA_CHECK(cudaMemcpy(found.data(), visits.data(), found.size() * sizeof(int),
                                   cudaMemcpyDeviceToHost));
@@ -53,24 +56,57 @@ TEST_F(Intervals, EveryWorkItemIsVisitedOnce) {
   }
 }
 
-TEST_F(Intervals, Expand) {
-  for (const Counts kind : all_counts) {
-    SCOPED_TRACE(name_of(kind));
-    const auto counts = make_counts<std::int64_t>(kind, steps(), random_);
-    std::vector<double> values(counts.size());
-    std::generate(values.begin(), values.end(), [&] { return static_cast<double>(random_()); });
-    const auto scan = scan_of(counts);
-    const auto device_values = on_device(values);
-    WatchedOutput<double> out(total(counts));
-    interval_expand<std::int64_t, double>(total(counts), scan.span(), device_values.span(),
-                                          out.span(), workspace_, nullptr);
-    EXPECT_EQ(out.get(), oracle::interval_expand(counts, values));
+/// A record of `Bytes` bytes.
+template <int Bytes>
+struct Record {
+  unsigned char bytes[Bytes];
+  bool operator==(const Record& other) const {
+    return std::equal(bytes, bytes + Bytes, other.bytes);
   }
+};
+
+template <class T>
+std::vector<T> random_elements(std::size_t count, std::mt19937_64& random) {
+  std::vector<T> elements(count);
+  std::vector<unsigned char> bytes(count * sizeof(T));
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<unsigned char>(random()); });
+  if (count > 0) std::memcpy(static_cast<void*>(elements.data()), bytes.data(), bytes.size());
+  return elements;
+}
+
+/// The values behind `offset` others, so that they begin anywhere.
+template <class T>
+DeviceBuffer<T> shifted(const std::vector<T>& values, std::size_t offset) {
+  std::vector<T> all(offset);
+  all.insert(all.end(), values.begin(), values.end());
+  return on_device(all);
+}
+
+TEST_F(Intervals, Expand) {
+  const auto expand = [&]<class T>(Counts kind, int offset) {
+    SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(sizeof(T)) + " bytes");
+    const auto counts = make_counts<std::int64_t>(kind, steps(), random_);
+    const auto values = random_elements<T>(counts.size(), random_);
+    const auto scan = scan_of(counts);
+    const auto device_values = shifted(values, static_cast<std::size_t>(offset));
+    WatchedOutput<T> out(total(counts), offset);
+    interval_expand(total(counts), scan.span(),
+                    {device_values.data() + offset, device_values.count() - offset}, out.span(),
+                    workspace_, nullptr);
+    EXPECT_TRUE(out.get() == oracle::interval_expand(counts, values));
+  };
+  int offset = 0;
+  for (const Counts kind : all_counts) {
+    expand.operator()<std::uint64_t>(kind, offset++ % 4);
+    expand.operator()<std::uint8_t>(kind, offset++ % 4);
+  }
+  expand.operator()<Record<3>>(Counts::random, 1);
+  expand.operator()<Record<256>>(Counts::power_law, 1);
 }
 
 TEST_F(Intervals, Move) {
-  for (const Counts kind : all_counts) {
-    SCOPED_TRACE(name_of(kind));
+  const auto move = [&]<class T>(Counts kind, int offset) {
+    SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(sizeof(T)) + " bytes");
     const auto counts = make_counts<std::int32_t>(kind, steps(), random_);
     const auto items = static_cast<std::size_t>(total(counts));
     // Intervals are gathered from anywhere, and scattered in another order, without overlap.
@@ -86,19 +122,41 @@ TEST_F(Intervals, Move) {
       gather[i] =
           static_cast<std::int32_t>(random_() % (items - static_cast<std::size_t>(counts[i]) + 1));
     }
-    std::vector<unsigned> in(items);
-    std::generate(in.begin(), in.end(), [&] { return static_cast<unsigned>(random_()); });
-    std::vector<unsigned> expected(items);
+    const auto in = random_elements<T>(items, random_);
+    std::vector<T> expected(items);
     oracle::interval_move(counts, gather, scatter, in, expected);
     const auto scan = scan_of(counts);
     const auto device_gather = on_device(gather);
     const auto device_scatter = on_device(scatter);
-    const auto device_in = on_device(in);
-    WatchedOutput<unsigned> out(total(counts));
-    interval_move<std::int32_t, unsigned>(total(counts), scan.span(), device_gather.span(),
-                                          device_scatter.span(), device_in.span(), out.span(),
-                                          workspace_, nullptr);
-    EXPECT_EQ(out.get(), expected);
+    const auto device_in = shifted(in, static_cast<std::size_t>(offset));
+    WatchedOutput<T> out(total(counts), offset);
+    interval_move(total(counts), scan.span(), device_gather.span(), device_scatter.span(),
+                  {device_in.data() + offset, device_in.count() - offset}, out.span(), workspace_,
+                  nullptr);
+    EXPECT_TRUE(out.get() == expected);
+  };
+  int offset = 0;
+  for (const Counts kind : all_counts) {
+    move.operator()<unsigned>(kind, offset++ % 4);
+    move.operator()<std::uint16_t>(kind, offset++ % 4);
+  }
+  move.operator()<Record<3>>(Counts::random, 1);
+  move.operator()<Record<256>>(Counts::power_law, 1);
+}
+
+// Around a warp and a tile of 1408 steps, and nothing at all.
+TEST_F(Intervals, Sizes) {
+  for (const std::int64_t size : {0, 1, 2, 31, 32, 33, 1407, 1408, 1409, 2817}) {
+    for (const Counts kind : {Counts::random, Counts::empty_ends}) {
+      const auto counts = make_counts<std::int32_t>(kind, size, random_);
+      const auto values = random_elements<std::uint64_t>(counts.size(), random_);
+      const auto scan = scan_of(counts);
+      const auto device_values = on_device(values);
+      WatchedOutput<std::uint64_t> out(total(counts), 1);
+      interval_expand(total(counts), scan.span(), device_values.span(), out.span(), workspace_,
+                      nullptr);
+      EXPECT_EQ(out.get(), oracle::interval_expand(counts, values)) << size;
+    }
   }
 }
 
@@ -129,8 +187,8 @@ TEST_F(Intervals, RowProductsOfVeryUnevenRows) {
     const auto device_value = on_device(value);
     const auto device_x = on_device(x);
     WatchedOutput<double> y(begins.count());
-    row_products<double>({begins.span(), device_column.span(), device_value.span()},
-                         device_x.span(), y.span(), workspace_, nullptr);
+    row_products({begins.span(), device_column.span(), device_value.span()}, device_x.span(),
+                 y.span(), workspace_, nullptr);
     EXPECT_EQ(y.get(), expected);
   }
 }

@@ -34,8 +34,8 @@ using AllTypes =
 TYPED_TEST_SUITE(Search, AllTypes);
 
 TYPED_TEST(Search, SmallSizes) {
-  const std::int64_t share = OutputAlignedTuning::min_share_steps;
-  const std::int64_t tile = OutputAlignedTuning::tile_items;
+  const std::int64_t share = detail::OutputAlignedTuning::min_share_steps;
+  const std::int64_t tile = detail::OutputAlignedTuning::tile_items;
   std::vector<std::int64_t> sizes = {0, 1, 2, 3, 31, 32, 33, 127, 129, 1000, 1407, 1408, 1409};
   if (!is_small()) {
     for (const std::int64_t size : {share - 1, share, share + 1, tile, 2 * tile + 33}) {
@@ -70,7 +70,7 @@ TYPED_TEST(Search, EveryAlignmentOfTheOutput) {
 TEST(Search, TilesOfOneKind) {
   const Stream stream;
   Workspace workspace;
-  const int tile = OutputAlignedTuning::min_share_steps;
+  const int tile = detail::OutputAlignedTuning::min_share_steps;
   for (const Way& way : ways) {
     std::vector<std::int32_t> counts(static_cast<std::size_t>(is_small() ? tile + 5 : 3 * tile));
     for (const int items : {1, tile, 2 * tile + 1}) {
@@ -84,12 +84,12 @@ TEST(Search, TilesOfOneKind) {
   }
 }
 
-// Shares of several tiles and batches: numbers of earlier tiles lie about, and nearly all 16 bits
-// of them are in use.
+// Shares of several tiles and batches: stale heads of earlier tiles are there, and nearly all 16
+// bits of the numbers are in use.
 TYPED_TEST(Search, SharesOfEverySize) {
   using Begin = typename TypeParam::OffsetType;
   using Number = typename TypeParam::IndexType;
-  using Shape = OutputAlignedTuning;
+  using Shape = detail::OutputAlignedTuning;
   std::mt19937_64 random(1);
   const std::int64_t steps = is_small() ? 20'000 : 140'000;
   for (const Counts kind : all_counts) {
@@ -103,8 +103,8 @@ TYPED_TEST(Search, SharesOfEverySize) {
       SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(share_steps) + " steps");
       WatchedOutput<Number> out(items, 5);
       WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
-      run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()}, out.span().data,
-                                share_steps, this->stream_);
+      detail::run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()},
+                                        out.span().data, share_steps, this->stream_);
       EXPECT_TRUE(out.get() == expected);
     }
   }
@@ -122,7 +122,7 @@ TEST(Search, WorkspaceIsUsedAgain) {
   }
 }
 
-// The memory that the issue allows: 16 bytes a tile.
+// As documented: at most 16 bytes a tile.
 TEST(Search, ExtraMemory) {
   const Stream stream;
   std::mt19937_64 random(1);

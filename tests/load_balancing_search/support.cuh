@@ -1,58 +1,19 @@
-// What the tests of load-balancing search share: memory that is watched, and all ways to search.
+// What the tests of load-balancing search share: all ways to search.
 #pragma once
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <vector>
 
 #include "../device_vectors.cuh"
 #include "../stream.cuh"
+#include "../watched_output.cuh"
 #include "core/buffer.cuh"
 #include "counts.hpp"
 #include "load_balancing_search/load_balancing_search.cuh"
 #include "load_balancing_search/oracle.hpp"
 
 namespace warpath::load_balancing_search::test {
-
-/// An output of `count` elements that begins `offset` elements behind a 256-byte boundary, poisoned
-/// and with a guard zone on each side.
-template <class T>
-class WatchedOutput {
- public:
-  explicit WatchedOutput(std::int64_t count, int offset = 0)
-      : count_(count), offset_(offset), memory_(2 * guard + offset + count) {
-    WARPATH_CUDA_CHECK(cudaMemset(memory_.data(), poison, bytes()));
-  }
-  [[nodiscard]] DeviceSpan<T> span() { return {memory_.data() + guard + offset_, count_}; }
-
-  /// The elements, once all work is done. A guard zone that was written fails the test.
-  std::vector<T> get() const {
-    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
-    std::vector<T> all(static_cast<std::size_t>(memory_.count()));
-    WARPATH_CUDA_CHECK(cudaMemcpy(all.data(), memory_.data(), bytes(), cudaMemcpyDeviceToHost));
-    T untouched;
-    std::memset(&untouched, poison, sizeof untouched);
-    for (std::int64_t i = 0; i < memory_.count(); ++i) {
-      const bool is_guard = i < guard + offset_ || i >= guard + offset_ + count_;
-      if (is_guard && all[static_cast<std::size_t>(i)] != untouched) {
-        ADD_FAILURE() << "a guard zone was written, at element " << i - guard - offset_;
-      }
-    }
-    return {all.begin() + guard + offset_, all.begin() + guard + offset_ + count_};
-  }
-
- private:
-  static constexpr int guard = 256;
-  static constexpr int poison = 0xA5;
-  [[nodiscard]] std::size_t bytes() const {
-    return static_cast<std::size_t>(memory_.count()) * sizeof(T);
-  }
-
-  std::int64_t count_;
-  int offset_;
-  DeviceBuffer<T> memory_;
-};
 
 struct Way {
   const char* name;
@@ -73,8 +34,7 @@ void expect_objects(const Way& way, const std::vector<Offset>& counts, int out_o
   const DeviceBuffer<Offset> scan = on_device(oracle::exclusive_scan(counts));
   WatchedOutput<Index> out(items, out_offset);
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
-  load_balancing_search<Offset, Index>(items, scan.span(), out.span(), workspace, stream,
-                                       way.options);
+  load_balancing_search(items, scan.span(), out.span(), workspace, stream, way.options);
   const std::vector<Index> found = out.get();
   const auto wrong = std::mismatch(expected.begin(), expected.end(), found.begin());
   if (wrong.first == expected.end()) return;
