@@ -53,9 +53,10 @@ class SetsPreconditions : public testing::Test {
   Workspace workspace_;
 };
 
+using Member = DeviceSpan<int> Call::*;
 struct Argument {
   const char* name;
-  DeviceSpan<int> Call::*span;
+  Member span;
   bool is_of_keys;  ///< the call on keys alone has it, too
 };
 constexpr Argument arguments[] = {{"a", &Call::a, true},
