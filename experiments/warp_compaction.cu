@@ -91,12 +91,8 @@ std::vector<T> elements_in_runs(std::int64_t n, double share, std::int64_t seed)
 }
 
 warp_compaction::Options options_of(const Parameters& point) {
-  using warp_compaction::Variant;
-  const std::string& name = point.text("variant");
-  const Variant variant = name == "two_pass_copy"      ? Variant::two_pass_copy
-                          : name == "two_pass_recount" ? Variant::two_pass_recount
-                                                       : Variant::single_pass;
-  return {variant, point.on("coalescing")};
+  return {enum_value<warp_compaction::Variant>(point.text("variant"), "variant"),
+          point.on("coalescing")};
 }
 
 std::optional<std::string> wrong_count(std::int64_t kept, std::size_t expected) {
@@ -180,9 +176,8 @@ class Selection : public harness::Problem {
     } else if (operation_ == "unique") {
       warp_compaction::unique(in(), out(), kept_, workspace_, stream, options);
     } else {
-      warp_compaction::compact_flagged(in(),
-                                       DeviceSpan<const std::uint8_t>{device_flags_.data(), n_},
-                                       out(), kept_, workspace_, stream, options);
+      warp_compaction::compact_flagged(in(), device_flags_.span(), out(), kept_, workspace_, stream,
+                                       options);
     }
   }
   harness::Execution prepare_cub() {
@@ -319,9 +314,9 @@ class UniqueByKey : public PairSelection<K> {
                                        this->kept_.data(), this->n_);
     }
     return [this, options = options_of(point)](cudaStream_t stream) {
-      warp_compaction::unique_by_key<K, std::uint32_t>(
-          this->keys_.span(), this->values_.span(), this->out_keys_.span(),
-          this->out_values_.span(), this->kept_, this->workspace_, stream, options);
+      warp_compaction::unique_by_key(this->keys_.span(), this->values_.span(),
+                                     this->out_keys_.span(), this->out_values_.span(), this->kept_,
+                                     this->workspace_, stream, options);
     };
   }
   oracle::Pairs<K, std::uint32_t> run_on_host() override {
@@ -375,10 +370,9 @@ class RemoveDuplicates : public PairSelection<std::int32_t> {
  private:
   harness::Execution prepare_on_device(const Parameters& point) override {
     return [this, options = options_of(point)](cudaStream_t stream) {
-      const warp_compaction::Tuples<std::int32_t> tuples{tuples_.span(), dimensions, 0};
-      warp_compaction::remove_duplicates<std::int32_t, std::uint32_t>(
-          keys_.span(), values_.span(), tuples, out_keys_.span(), out_values_.span(), kept_,
-          disorder_, workspace_, stream, options);
+      warp_compaction::remove_duplicates(
+          keys_.span(), values_.span(), {tuples_.span(), dimensions, 0}, out_keys_.span(),
+          out_values_.span(), kept_, disorder_, workspace_, stream, options);
     };
   }
   oracle::Pairs<std::int32_t, std::uint32_t> run_on_host() override {
@@ -473,12 +467,15 @@ harness::Technique warp_compaction_technique() {
        false,
        "the two-pass variants' 64-word shared write buffer"},
   };
+  using warp_compaction::Variant;
+  const auto name = [](Variant variant) { return std::string(enum_name(variant)); };
   technique.variants = {
-      {"two_pass_copy", Role::technique, Runs::anywhere,
+      {name(Variant::two_pass_copy), Role::technique, Runs::anywhere,
        "the source: segments to a temporary buffer, then closed up"},
-      {"two_pass_recount", Role::technique, Runs::anywhere,
+      {name(Variant::two_pass_recount), Role::technique, Runs::anywhere,
        "Billeter et al.: count, then decide again and write"},
-      {"single_pass", Role::technique, Runs::anywhere, "one pass by decoupled look-back"},
+      {name(Variant::single_pass), Role::technique, Runs::anywhere,
+       "one pass by decoupled look-back"},
       {"cub", Role::peer, Runs::gpu, "CUB DeviceSelect If, Flagged, Unique, UniqueByKey"},
       {"std", Role::oracle, Runs::host, "one thread of std::copy_if, std::unique_copy or a loop"},
   };

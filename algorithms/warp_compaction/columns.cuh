@@ -2,10 +2,11 @@
 // reference, its value).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
-namespace warpath::warp_compaction {
+namespace warpath::warp_compaction::detail {
 
 /// The companion of items that have none.
 struct NoCompanion {};
@@ -15,7 +16,17 @@ inline constexpr bool is_column = !std::is_same_v<T, NoCompanion>;
 
 /// Bytes that an element of a column takes: 0 where there is no column.
 template <class T>
-inline constexpr int column_bytes = is_column<T> ? static_cast<int>(sizeof(T)) : 0;
+inline constexpr std::size_t column_bytes = is_column<T> ? sizeof(T) : 0;
+
+/// Bytes that an element takes in all columns of a rule's input.
+template <class Rule>
+inline constexpr std::size_t element_bytes =
+    column_bytes<typename Rule::Item> + column_bytes<typename Rule::Companion>;
+
+/// Bytes that a kept element takes in all columns of a rule's output.
+template <class Rule>
+inline constexpr std::size_t written_bytes = Rule::writes_companion ? element_bytes<Rule>
+                                                                    : sizeof(typename Rule::Item);
 
 /// Element i of a column, or null where there is no column.
 template <class T>
@@ -35,4 +46,9 @@ struct Columns {
   std::int64_t count = 0;
 };
 
-}  // namespace warpath::warp_compaction
+template <class Rule>
+using InputOf = Columns<const typename Rule::Item, const typename Rule::Companion>;
+template <class Rule>
+using OutputOf = Columns<typename Rule::Item, typename Rule::Companion>;
+
+}  // namespace warpath::warp_compaction::detail

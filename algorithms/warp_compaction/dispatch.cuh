@@ -4,99 +4,136 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/buffer.cuh"
+#include "core/hopper.cuh"
 #include "core/launch.cuh"
+#include "warp_compaction/indexed.cuh"
 #include "warp_compaction/pipeline.cuh"
 #include "warp_compaction/single_pass.cuh"
 #include "warp_compaction/two_pass.cuh"
 #include "warp_compaction/variant.hpp"
 
-namespace warpath::warp_compaction {
+namespace warpath::warp_compaction::detail {
 
+/// The shapes of a staged rule.
+template <class Rule, bool fetches = Rule::fetches>
+struct TuningOfRule {
+  using Type = SinglePassTuning<element_bytes<Rule>, written_bytes<Rule>>;
+};
 template <class Rule>
-using InputOf = Columns<const typename Rule::Item, const typename Rule::Companion>;
+struct TuningOfRule<Rule, true> {
+  using Type = FetchingTuning<element_bytes<Rule>>;
+};
 template <class Rule>
-using OutputOf = Columns<typename Rule::Item, typename Rule::Companion>;
+using TuningOf = typename TuningOfRule<Rule>::Type;
 
-/// Bytes that an element takes in all columns of the input.
-template <class Rule>
-inline constexpr std::size_t element_bytes =
-    sizeof(typename Rule::Item) + column_bytes<typename Rule::Companion>;
+/// Whether elements of a column may go through registers and shared memory.
+template <class T>
+inline constexpr bool is_small_element =
+    !is_column<T> || (sizeof(T) <= 16 && std::is_default_constructible_v<T>);
 
+/// Whether single_pass moves whole tiles through shared memory; else the elements stay where they
+/// are, and only their numbers go through it.
 template <class Rule>
-using TuningOf =
-    SinglePassTuning<element_bytes<Rule>,
-                     Rule::writes_companion ? element_bytes<Rule> : sizeof(typename Rule::Item)>;
+inline constexpr bool is_staged =
+    is_small_element<typename Rule::Item>&& is_small_element<typename Rule::Companion>;
 
-/// Launches a single-pass kernel: as many blocks as fit at once, or as there are tiles.
-template <class Shape, class Kernel, class Rule>
-void launch_single_pass(Kernel kernel, std::size_t shared_bytes, const Rule& rule,
-                        const InputOf<Rule>& in, const OutputOf<Rule>& out, std::int64_t* kept,
-                        Workspace& workspace, cudaStream_t stream) {
-  const std::int64_t tiles = (in.count + Shape::tile_items - 1) / Shape::tile_items;
-  const std::int64_t blocks =
-      std::min<std::int64_t>(tiles, resident_blocks(kernel, Shape::threads, shared_bytes));
-  launch({static_cast<unsigned>(blocks), Shape::threads, shared_bytes, stream}, kernel, rule, in,
-         out, workspace.look_back(stream, tiles), kept);
+/// Whether the pipeline runs on the current device, with this input.
+template <class Rule>
+bool can_pipeline(const InputOf<Rule>& in) {
+  if constexpr (Rule::fetches) {
+    return false;
+  } else {
+    using Shape = typename TuningOf<Rule>::Pipeline;
+    const auto is_aligned = [](const void* pointer) {
+      return reinterpret_cast<std::uintptr_t>(pointer) % hopper::bulk_bytes == 0;
+    };
+    return is_aligned(in.items) && is_aligned(in.companions) &&
+           can_run(pipeline_kernel<Rule, Shape>,
+                   {.hopper = true, .shared_bytes = sizeof(PipelineStorage<Rule, Shape>)});
+  }
+}
+
+/// The path of a staged rule: the one that is asked for if the device and the input allow it, or
+/// else the fastest that they do allow. Small and medium always run.
+template <class Rule>
+Path possible_path(Path asked, const InputOf<Rule>& in) {
+  using Tuning = TuningOf<Rule>;
+  using Plain = typename Tuning::Plain;
+  static_assert(sizeof(SinglePassStorage<Rule, typename Tuning::Medium>) <= least_shared_bytes);
+  const std::int64_t bytes = in.count * static_cast<std::int64_t>(element_bytes<Rule>);
+  if (asked == Path::small || (asked == Path::automatic && bytes <= Tuning::small_bytes)) {
+    return Path::small;
+  }
+  if (asked == Path::medium || (asked == Path::automatic && bytes <= Tuning::medium_bytes)) {
+    return Path::medium;
+  }
+  const bool is_large = bytes >= Tuning::pipeline_bytes;
+  if ((asked == Path::pipeline || (asked == Path::automatic && is_large)) &&
+      can_pipeline<Rule>(in)) {
+    return Path::pipeline;
+  }
+  const bool plain_fits = can_run(single_pass_kernel<Rule, Plain>,
+                                  {.shared_bytes = sizeof(SinglePassStorage<Rule, Plain>)});
+  return plain_fits ? Path::plain : Path::medium;
 }
 
 template <class Rule>
 void run_single_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<Rule>& out,
-                     std::int64_t* kept, Workspace& workspace, cudaStream_t stream, Path path) {
-  using Tuning = TuningOf<Rule>;
-  const std::int64_t bytes = in.count * static_cast<std::int64_t>(element_bytes<Rule>);
-  const auto is_aligned = [](const void* pointer) {
-    return reinterpret_cast<std::uintptr_t>(pointer) % hopper::bulk_bytes == 0;
+                     std::int64_t* kept, Workspace& workspace, cudaStream_t stream, Path asked) {
+  const auto launch_shape = [&]<class Shape>(Shape, auto kernel, std::size_t shared_bytes) {
+    const std::int64_t tiles = (in.count + Shape::tile_items - 1) / Shape::tile_items;
+    // As many blocks as fit at once, or as there are tiles.
+    const std::int64_t blocks =
+        std::min<std::int64_t>(tiles, resident_blocks(kernel, Shape::threads, shared_bytes));
+    launch({static_cast<unsigned>(blocks), Shape::threads, shared_bytes, stream}, kernel, rule, in,
+           out, workspace.look_back(stream, tiles), kept);
   };
-  using Pipelined = PipelineStorage<Rule, typename Tuning::Pipeline>;
-  const bool can_pipeline = is_aligned(in.items) && is_aligned(in.companions) &&
-                            can_run(pipeline_kernel<Rule, typename Tuning::Pipeline>,
-                                    {.hopper = true, .shared_bytes = sizeof(Pipelined)});
-  if (path == Path::automatic) {
-    path = can_pipeline && bytes >= Tuning::pipeline_bytes ? Path::pipeline
-           : bytes <= Tuning::small_bytes                  ? Path::small
-           : bytes <= Tuning::medium_bytes                 ? Path::medium
-                                                           : Path::plain;
-  }
-  const auto plain = [&]<class Shape>(Shape) {
-    launch_single_pass<Shape>(single_pass_kernel<Rule, Shape>,
-                              sizeof(SinglePassStorage<Rule, Shape>), rule, in, out, kept,
-                              workspace, stream);
-  };
-  if (path == Path::pipeline && can_pipeline) {
-    using Shape = typename Tuning::Pipeline;
-    launch_single_pass<Shape>(pipeline_kernel<Rule, Shape>, sizeof(Pipelined), rule, in, out, kept,
-                              workspace, stream);
-  } else if (path == Path::small) {
-    plain(typename Tuning::Small{});
-  } else if (path == Path::medium) {
-    plain(typename Tuning::Medium{});
+  if constexpr (!is_staged<Rule>) {
+    launch_shape(IndexedShape{}, indexed_kernel<Rule>, sizeof(IndexedStorage));
   } else {
-    plain(typename Tuning::Plain{});
+    using Tuning = TuningOf<Rule>;
+    const auto launch_plain = [&]<class Shape>(Shape shape) {
+      launch_shape(shape, single_pass_kernel<Rule, Shape>, sizeof(SinglePassStorage<Rule, Shape>));
+    };
+    const Path path = possible_path<Rule>(asked, in);
+    if (path == Path::small) {
+      launch_plain(typename Tuning::Small{});
+    } else if (path == Path::medium) {
+      launch_plain(typename Tuning::Medium{});
+    } else if (path == Path::plain) {
+      launch_plain(typename Tuning::Plain{});
+    } else if constexpr (!Rule::fetches) {
+      using Shape = typename Tuning::Pipeline;
+      launch_shape(Shape{}, pipeline_kernel<Rule, Shape>, sizeof(PipelineStorage<Rule, Shape>));
+    }
   }
 }
 
-template <bool Coalescing, class Rule>
+template <class Rule>
 void run_two_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<Rule>& out,
-                  std::int64_t* kept, Workspace& workspace, cudaStream_t stream, bool recount) {
+                  std::int64_t* kept, Workspace& workspace, cudaStream_t stream, bool recounts,
+                  bool coalesces) {
   using Item = typename Rule::Item;
   using Companion =
       std::conditional_t<Rule::writes_companion, typename Rule::Companion, NoCompanion>;
-  const LaunchShape counting{TwoPassShape::blocks, TwoPassShape::threads,
-                             sizeof(TwoPassStorage<Rule>), stream};
-  const LaunchShape copying{TwoPassShape::blocks, TwoPassShape::threads, 0, stream};
-  if (recount) {
-    const auto [counts] = workspace.take<std::int64_t>(stream, TwoPassShape::warps);
+  using Shape = TwoPassShape<Rule>;
+  static_assert(sizeof(TwoPassStorage<Rule>) <= least_shared_bytes);
+  const LaunchShape counting{Shape::blocks, Shape::threads, sizeof(TwoPassStorage<Rule>), stream};
+  const LaunchShape copying{Shape::blocks, Shape::threads, 0, stream};
+  if (recounts) {
+    const auto [counts] = workspace.take<std::int64_t>(stream, two_pass_warps);
     launch(counting, count_segments_kernel<Rule>, rule, in, counts);
-    launch(counting, recount_segments_kernel<Coalescing, Rule>, rule, in, counts, out, kept);
+    launch(counting, recount_segments_kernel<Rule>, rule, in, counts, out, kept, coalesces);
   } else {
     const std::int64_t companions = is_column<Companion> ? in.count : 0;
-    const auto [counts, items, companion_items] = workspace.take<std::int64_t, Item, Companion>(
-        stream, TwoPassShape::warps, in.count, companions);
+    const auto [counts, items, companion_items] =
+        workspace.take<std::int64_t, Item, Companion>(stream, two_pass_warps, in.count, companions);
     OutputOf<Rule> temporary{items, nullptr, in.count};
     if constexpr (Rule::writes_companion) temporary.companions = companion_items;
-    launch(counting, compact_segments_kernel<Coalescing, Rule>, rule, in, temporary, counts);
+    launch(counting, compact_segments_kernel<Rule>, rule, in, temporary, counts, coalesces);
     launch(copying, copy_segments_kernel<Rule>,
            InputOf<Rule>{temporary.items, temporary.companions, temporary.count}, counts, out,
            kept);
@@ -109,14 +146,10 @@ void run(const Rule& rule, const InputOf<Rule>& in, const OutputOf<Rule>& out, s
          Workspace& workspace, cudaStream_t stream, const Options& options) {
   if (options.variant == Variant::single_pass) {
     run_single_pass(rule, in, out, kept, workspace, stream, options.path);
-    return;
-  }
-  const bool recount = options.variant == Variant::two_pass_recount;
-  if (options.coalescing) {
-    run_two_pass<true>(rule, in, out, kept, workspace, stream, recount);
   } else {
-    run_two_pass<false>(rule, in, out, kept, workspace, stream, recount);
+    run_two_pass(rule, in, out, kept, workspace, stream,
+                 options.variant == Variant::two_pass_recount, options.coalescing);
   }
 }
 
-}  // namespace warpath::warp_compaction
+}  // namespace warpath::warp_compaction::detail

@@ -28,7 +28,7 @@
 #include "warp_compaction/segment.cuh"
 #include "warp_compaction/tuning.hpp"
 
-namespace warpath::warp_compaction {
+namespace warpath::warp_compaction::detail {
 
 constexpr int whole_lines(std::size_t bytes) {
   return static_cast<int>((bytes + hopper::bulk_bytes - 1) / hopper::bulk_bytes *
@@ -372,9 +372,7 @@ class Pipeline {
 /// memory. The input columns are aligned to 16 bytes.
 template <class Rule, class Shape>
 __global__ void __launch_bounds__(Shape::threads, 1)
-    pipeline_kernel(Rule rule,
-                    Columns<const typename Rule::Item, const typename Rule::Companion> in,
-                    Columns<typename Rule::Item, typename Rule::Companion> out, LookBack look_back,
+    pipeline_kernel(Rule rule, InputOf<Rule> in, OutputOf<Rule> out, LookBack look_back,
                     std::int64_t* kept) {
   Pipeline<Rule, Shape> pipeline(in, out, look_back);
   pipeline.init();
@@ -392,4 +390,4 @@ __global__ void __launch_bounds__(Shape::threads, 1)
   }
 }
 
-}  // namespace warpath::warp_compaction
+}  // namespace warpath::warp_compaction::detail

@@ -1,15 +1,16 @@
-// What a warp does with its part of a tile, in both single-pass kernels: take a batch of items into
-// registers, rank those that are kept, and write them without gaps.
+// What a warp does with its part of a tile, in the single-pass kernels that move elements through
+// registers: take a batch of items, rank those that are kept, and write them without gaps.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "core/warp.cuh"
 #include "warp_compaction/columns.cuh"
 #include "warp_compaction/tuning.hpp"
 
-namespace warpath::warp_compaction {
+namespace warpath::warp_compaction::detail {
 
 /// Consecutive elements in registers, and the one before them.
 template <class T, int Width>
@@ -91,15 +92,22 @@ class Batch {
                                          int count) {
     unsigned counts = 0;  // of this lane, in each row
     flags_ = 0;
+    const auto keep = [&](int row, int k) {
+      flags_ |= bit(row, k);
+      counts += 1u << (8 * row);
+    };
+    if constexpr (Rule::fetches) {
+      decide_by_records<IsFull>(rule, begin, index, count, keep);
+    } else {
 #pragma unroll
-    for (int row = 0; row < batch_rows; ++row) {
-      const int i = first(begin, row);
+      for (int row = 0; row < batch_rows; ++row) {
+        const int i = first(begin, row);
 #pragma unroll
-      for (int k = 0; k < Shape::width; ++k) {
-        if ((IsFull || i + k < count) &&
-            rule.keep(items_[row].at(k), companions_[row].at(k), index + i + k)) {
-          flags_ |= 1u << (row * Shape::width + k);
-          counts += 1u << (8 * row);
+        for (int k = 0; k < Shape::width; ++k) {
+          if ((IsFull || i + k < count) &&
+              rule.keep(items_[row].at(k), companions_[row].at(k), index + i + k)) {
+            keep(row, k);
+          }
         }
       }
     }
@@ -125,7 +133,7 @@ class Batch {
       int next = rank + byte_of(before_, row);
 #pragma unroll
       for (int k = 0; k < Shape::width; ++k) {
-        if ((flags_ >> (row * Shape::width + k) & 1) != 0) {
+        if ((flags_ & bit(row, k)) != 0) {
           store(next++, *items_[row].at(k), companions_[row].at(k));
         }
       }
@@ -134,6 +142,85 @@ class Batch {
   }
 
  private:
+  /// decide() for a rule that compares records from elsewhere in memory. Each is fetched once, by
+  /// the lane of its item, and handed to the item after it; and all of a lane's fetches are under
+  /// way before the first is waited for.
+  template <bool IsFull, class Keep>
+  __device__ __forceinline__ void decide_by_records(const Rule& rule, int begin, std::int64_t index,
+                                                    int count, const Keep& keep) {
+    using Record = typename Rule::Record;
+    constexpr int last = Shape::width - 1;
+    const auto exists = [&](int row, int k) { return IsFull || first(begin, row) + k < count; };
+
+    unsigned ties = 0;
+#pragma unroll
+    for (int row = 0; row < batch_rows; ++row) {
+#pragma unroll
+      for (int k = 0; k < Shape::width; ++k) {
+        const bool has_previous = index + first(begin, row) + k > 0;
+        if (exists(row, k) && has_previous && rule.ties(items_[row].at(k))) ties |= bit(row, k);
+      }
+    }
+    const unsigned wanted = ties | ties_of_next(ties);
+
+    Record records[batch_rows][Shape::width];
+#pragma unroll
+    for (int row = 0; row < batch_rows; ++row) {
+#pragma unroll
+      for (int k = 0; k < Shape::width; ++k) {
+        records[row][k] =
+            (wanted & bit(row, k)) != 0 ? rule.fetch(*companions_[row].at(k)) : Record{};
+      }
+    }
+    // The item before the batch belongs to another warp, or to the batch before.
+    const bool is_first = lane_index() == 0;
+    const Record outside =
+        is_first && (ties & bit(0, 0)) != 0 ? rule.fetch(*companions_[0].at(-1)) : Record{};
+#pragma unroll
+    for (int row = 0; row < batch_rows; ++row) {
+      // Lane 31 hands lane 0 what comes before its row.
+      Record handed = records[row][last];
+      if (row > 0 && lane_index() == warp_threads - 1) handed = records[row - 1][last];
+      Record before = from_lane_below(handed);
+      if (row == 0 && is_first) before = outside;
+#pragma unroll
+      for (int k = 0; k < Shape::width; ++k) {
+        if (exists(row, k) &&
+            rule.keep(items_[row].at(k), companions_[row].at(k), index + first(begin, row) + k,
+                      (ties & bit(row, k)) != 0, before, records[row][k])) {
+          keep(row, k);
+        }
+        before = records[row][k];
+      }
+    }
+  }
+  /// Which of this lane's items have a next one, in the batch, that ties with them.
+  __device__ __forceinline__ static unsigned ties_of_next(unsigned ties) {
+    unsigned last_items = 0;
+#pragma unroll
+    for (int row = 0; row < batch_rows; ++row) last_items |= bit(row, Shape::width - 1);
+    const unsigned of_next_lane = __shfl_down_sync(full_warp, ties, 1);
+    const unsigned of_first_lane = __shfl_sync(full_warp, ties, 0);
+    const unsigned after_last = lane_index() < warp_threads - 1
+                                    ? of_next_lane << (Shape::width - 1)
+                                    : of_first_lane >> 1;  // in the next row
+    return (ties >> 1 & ~last_items) | (after_last & last_items);
+  }
+  /// The record of the lane below; lane 0 gets that of lane 31.
+  template <class Record>
+  __device__ __forceinline__ static Record from_lane_below(const Record& record) {
+    Record below;
+#pragma unroll
+    for (int c = 0; c < Record::count; ++c) {
+      below.coordinates[c] = __shfl_sync(full_warp, record.coordinates[c],
+                                         (lane_index() + warp_threads - 1) % warp_threads);
+    }
+    return below;
+  }
+  /// Of this lane's items, the bit of one.
+  __device__ __forceinline__ static constexpr unsigned bit(int row, int k) {
+    return 1u << (row * Shape::width + k);
+  }
   /// The first item of this lane's vector in a row.
   __device__ __forceinline__ static int first(int begin, int row) {
     return begin + (row * warp_threads + lane_index()) * Shape::width;
@@ -199,4 +286,4 @@ __device__ __forceinline__ void warp_copy_segment(const Columns<T, U>& out, std:
   }
 }
 
-}  // namespace warpath::warp_compaction
+}  // namespace warpath::warp_compaction::detail

@@ -16,7 +16,7 @@
 #include "warp_compaction/segment.cuh"
 #include "warp_compaction/tuning.hpp"
 
-namespace warpath::warp_compaction {
+namespace warpath::warp_compaction::detail {
 
 /// A column of a tile in shared memory.
 template <class T, int TileItems>
@@ -41,11 +41,9 @@ struct SinglePassStorage {
 /// look_back is for ceil(in.count / tile_items) tiles, at least 1. *kept becomes the number of
 /// items written.
 template <class Rule, class Shape>
-__global__ void __launch_bounds__(Shape::threads)
-    single_pass_kernel(Rule rule,
-                       Columns<const typename Rule::Item, const typename Rule::Companion> in,
-                       Columns<typename Rule::Item, typename Rule::Companion> out,
-                       LookBack look_back, std::int64_t* kept) {
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
+    single_pass_kernel(Rule rule, InputOf<Rule> in, OutputOf<Rule> out, LookBack look_back,
+                       std::int64_t* kept) {
   using Item = typename Rule::Item;
   using Companion = typename Rule::Companion;
   auto& shared = dynamic_shared<SinglePassStorage<Rule, Shape>>();
@@ -79,4 +77,4 @@ __global__ void __launch_bounds__(Shape::threads)
   }
 }
 
-}  // namespace warpath::warp_compaction
+}  // namespace warpath::warp_compaction::detail

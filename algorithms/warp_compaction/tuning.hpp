@@ -5,8 +5,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <limits>
 
-namespace warpath::warp_compaction {
+namespace warpath::warp_compaction::detail {
+
+/// The least dynamic shared memory that a supported device gives a block (compute capability 8.6,
+/// 8.9 and 12.0). Kernels that run anywhere need no more.
+inline constexpr std::size_t least_shared_bytes = std::size_t{99} << 10;
 
 /// Rows that a warp compacts at once: their counts ride in the four bytes of one word.
 inline constexpr int batch_rows = 4;
@@ -22,10 +27,12 @@ struct TileShape {
   static constexpr int tile_items = Warps * segment_items;
 };
 
-/// `single_pass`, the plain kernel.
-template <int Width, int Warps, int Batches>
+/// `single_pass`, the plain kernel. At least `Blocks` blocks shall fit on a multiprocessor, as far
+/// as registers go.
+template <int Width, int Warps, int Batches, int Blocks = 1>
 struct PlainShape : TileShape<Width, Warps, Batches> {
   static constexpr int threads = Warps * 32;
+  static constexpr int blocks = Blocks;
 };
 
 /// `single_pass`, the Hopper pipeline: beside the compacting warps there are copying ones, a
@@ -42,17 +49,25 @@ struct PipelineShape : TileShape<Width, Warps, Batches> {
                 (RingItems & (RingItems - 1)) == 0);
 };
 
-/// Shape of the source's two passes: 1024 threads in 64 blocks, whatever n is.
-struct TwoPassShape {
-  static constexpr unsigned blocks = 64;
-  static constexpr unsigned threads = 1024;
-  static constexpr int warps = blocks * threads / 32;
+/// `single_pass` for large elements, which stay in global memory until they are copied: shared
+/// memory holds only which ones are kept.
+struct IndexedShape : TileShape<1, 8, 1> {
+  static constexpr int threads = 8 * 32;
 };
+
+/// The source's two passes: 2048 warps, whatever n is. It has 1024 threads in a block; here fewer,
+/// in more blocks, where a warp's rows and write buffers are so large that not all of them fit.
+inline constexpr int two_pass_warps = 2048;
+constexpr int two_pass_warps_a_block(std::size_t bytes_of_warp) {
+  return static_cast<int>(
+      std::clamp<std::size_t>(std::bit_floor(least_shared_bytes / bytes_of_warp), 1, 32));
+}
 
 /// Which shapes single_pass takes for elements of `Bytes` in all their columns, `WrittenBytes` of
 /// which are written, and for inputs of how many bytes.
 template <std::size_t Bytes, std::size_t WrittenBytes = Bytes>
 struct SinglePassTuning {
+  static_assert(Bytes <= 32, "larger elements have the IndexedShape");
   // A vector is an access of 16 bytes over all columns, if it can be; flags beside 4-byte items do
   // not count.
   static constexpr int width = Bytes < 8 ? 4 : Bytes < 16 ? 2 : 1;
@@ -78,4 +93,18 @@ struct SinglePassTuning {
   static constexpr long long pipeline_bytes = 96 << 20;
 };
 
-}  // namespace warpath::warp_compaction
+/// The same for a rule that fetches records. What it waits for is random reads: they must never
+/// cease, so blocks must overlap, and tiles are large where there are enough of them. It has no
+/// pipeline, whose few compacting warps have too few reads under way.
+template <std::size_t Bytes>
+struct FetchingTuning {
+  static_assert(Bytes <= 16);
+  using Small = PlainShape<1, 8, 1>;
+  using Medium = PlainShape<1, 16, 2, 2>;
+  using Plain = PlainShape<1, 16, Bytes <= 12 ? 4 : 2, 2>;
+  static constexpr long long small_bytes = 2 << 20;
+  static constexpr long long medium_bytes = 16 << 20;
+  static constexpr long long pipeline_bytes = std::numeric_limits<long long>::max();
+};
+
+}  // namespace warpath::warp_compaction::detail

@@ -1,24 +1,30 @@
 // Stream compaction: the public host functions.
 //
-// Source: seed 000, "Remove Duplicates" and "Differences from the Compaction Algorithm Paper"; M.
-// Billeter, O. Olsson, U. Assarsson, "Efficient Stream Compaction on Wide SIMD Many-Core
-// Architectures", HPG 2009.
+// Source: J. Robinson (with R. A. Brown), "KdTreeGPU", GitHub: "Remove Duplicates" and "Differences
+// from the Compaction Algorithm Paper"; M. Billeter, O. Olsson, U. Assarsson, "Efficient Stream
+// Compaction on Wide SIMD Many-Core Architectures", HPG 2009.
 //
-// All of them: keep the order (stable), leave the number of kept elements on the device, allocate
-// only from the workspace, and do not synchronise. n may pass 2^31. T is trivially copyable, with
-// alignment at most 16.
+// All of them keep the order (stable), leave the number of kept elements on the device, allocate
+// only from the workspace, and do not synchronise. The element type is that of the output. n may
+// pass 2^31.
+//   Elements        any type that is trivially copyable, of at most 256 bytes, with alignment at
+//   most
+//                   16; else the call does not compile.
 //   Extra memory    single_pass: 9 bytes a tile, and 2 KiB; two_pass_copy: a copy of what is
 //                   written, and 16 KiB; two_pass_recount: 16 KiB.
-//   Preconditions   an output holds as many elements as the input has, and overlaps no input: else
-//                   std::invalid_argument, which names the argument, before anything is launched.
+//   Errors          std::invalid_argument, which names the argument, before anything is launched: a
+//                   span with a negative count or without memory; an output that has fewer elements
+//                   than the input, or overlaps another argument; an option that has no such value.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 
 #include "core/buffer.cuh"
 #include "core/preconditions.cuh"
 #include "core/span.hpp"
+#include "warp_compaction/arguments.cuh"
 #include "warp_compaction/dispatch.cuh"
 #include "warp_compaction/rules.cuh"
 #include "warp_compaction/variant.hpp"
@@ -27,46 +33,73 @@ namespace warpath::warp_compaction {
 
 /// Keeps the elements for which `predicate(element)` holds, a device functor. in, out: n elements.
 template <class T, class Predicate>
-void compact_if(DeviceSpan<const T> in, DeviceSpan<T> out, Predicate predicate, DeviceCount& kept,
+void compact_if(InputSpan<T> in, DeviceSpan<T> out, Predicate predicate, DeviceCount& kept,
                 Workspace& workspace, cudaStream_t stream, const Options& options = {}) {
+  detail::require_element<T>();
+  detail::require_options(options);
+  require_span("in", in);
+  require_span("out", out);
   require_room("out", out, in.count);
   require_apart("in", in, "out", out);
   if (in.count == 0) return kept.set_zero(stream);
-  run(KeepIf<T, Predicate>{predicate}, {in.data, nullptr, in.count}, {out.data, nullptr, out.count},
-      kept.data(), workspace, stream, options);
+  detail::run(detail::KeepIf<T, Predicate>{predicate}, {in.data, nullptr, in.count},
+              {out.data, nullptr, out.count}, kept.data(), workspace, stream, options);
 }
 
 /// Keeps the elements whose flag is not zero. in, flags, out: n elements.
-template <class T, class Flag>
-void compact_flagged(DeviceSpan<const T> in, DeviceSpan<const Flag> flags, DeviceSpan<T> out,
-                     DeviceCount& kept, Workspace& workspace, cudaStream_t stream,
-                     const Options& options = {}) {
+template <class Flag, class T>
+void compact_flagged(InputSpan<T> in, DeviceSpan<Flag> flags, DeviceSpan<T> out, DeviceCount& kept,
+                     Workspace& workspace, cudaStream_t stream, const Options& options = {}) {
+  using Rule = detail::KeepFlagged<T, std::remove_const_t<Flag>>;
+  detail::require_element<T>();
+  detail::require_element<std::remove_const_t<Flag>>();
+  detail::require_options(options);
+  require_span("in", in);
+  require_span("flags", flags);
+  require_span("out", out);
   require_count("flags", flags.count, "in", in.count);
   require_room("out", out, in.count);
   require_apart("in", in, "out", out);
   require_apart("flags", flags, "out", out);
   if (in.count == 0) return kept.set_zero(stream);
-  run(KeepFlagged<T, Flag>{}, {in.data, flags.data, in.count}, {out.data, nullptr, out.count},
-      kept.data(), workspace, stream, options);
+  detail::run(Rule{}, {in.data, flags.data, in.count}, {out.data, nullptr, out.count}, kept.data(),
+              workspace, stream, options);
 }
 
 /// Keeps the first element of every run of equal ones. in, out: n elements.
 template <class T, class Equal = std::equal_to<>>
-void unique(DeviceSpan<const T> in, DeviceSpan<T> out, DeviceCount& kept, Workspace& workspace,
-            cudaStream_t stream, const Options& options = {}, Equal equal = {}) {
+void unique(InputSpan<T> in, DeviceSpan<T> out, DeviceCount& kept, Workspace& workspace,
+            cudaStream_t stream, Equal equal = {}, const Options& options = {}) {
+  detail::require_element<T>();
+  detail::require_options(options);
+  require_span("in", in);
+  require_span("out", out);
   require_room("out", out, in.count);
   require_apart("in", in, "out", out);
   if (in.count == 0) return kept.set_zero(stream);
-  run(KeepFirstOfRun<T, NoCompanion, Equal>{equal}, {in.data, nullptr, in.count},
-      {out.data, nullptr, out.count}, kept.data(), workspace, stream, options);
+  detail::run(detail::KeepFirstOfRun<T, detail::NoCompanion, Equal>{equal},
+              {in.data, nullptr, in.count}, {out.data, nullptr, out.count}, kept.data(), workspace,
+              stream, options);
+}
+template <class T>
+void unique(InputSpan<T> in, DeviceSpan<T> out, DeviceCount& kept, Workspace& workspace,
+            cudaStream_t stream, const Options& options) {
+  unique(in, out, kept, workspace, stream, std::equal_to<>{}, options);
 }
 
 /// Keeps the first key of every run of equal ones, and its value. keys, values, out_keys,
 /// out_values: n elements.
 template <class K, class V, class Equal = std::equal_to<>>
-void unique_by_key(DeviceSpan<const K> keys, DeviceSpan<const V> values, DeviceSpan<K> out_keys,
+void unique_by_key(InputSpan<K> keys, InputSpan<V> values, DeviceSpan<K> out_keys,
                    DeviceSpan<V> out_values, DeviceCount& kept, Workspace& workspace,
-                   cudaStream_t stream, const Options& options = {}, Equal equal = {}) {
+                   cudaStream_t stream, Equal equal = {}, const Options& options = {}) {
+  detail::require_element<K>();
+  detail::require_element<V>();
+  detail::require_options(options);
+  require_span("keys", keys);
+  require_span("values", values);
+  require_span("out_keys", out_keys);
+  require_span("out_values", out_values);
   require_count("values", values.count, "keys", keys.count);
   require_room("out_keys", out_keys, keys.count);
   require_room("out_values", out_values, keys.count);
@@ -76,11 +109,19 @@ void unique_by_key(DeviceSpan<const K> keys, DeviceSpan<const V> values, DeviceS
   require_apart("values", values, "out_keys", out_keys);
   require_apart("out_keys", out_keys, "out_values", out_values);
   if (keys.count == 0) return kept.set_zero(stream);
-  run(KeepFirstOfRun<K, V, Equal>{equal}, {keys.data, values.data, keys.count},
-      {out_keys.data, out_values.data, out_keys.count}, kept.data(), workspace, stream, options);
+  detail::run(detail::KeepFirstOfRun<K, V, Equal>{equal}, {keys.data, values.data, keys.count},
+              {out_keys.data, out_values.data, out_keys.count}, kept.data(), workspace, stream,
+              options);
+}
+template <class K, class V>
+void unique_by_key(InputSpan<K> keys, InputSpan<V> values, DeviceSpan<K> out_keys,
+                   DeviceSpan<V> out_values, DeviceCount& kept, Workspace& workspace,
+                   cudaStream_t stream, const Options& options) {
+  unique_by_key(keys, values, out_keys, out_values, kept, workspace, stream, std::equal_to<>{},
+                options);
 }
 
-/// The tuples that references point into: `dimensions` coordinates each.
+/// The tuples that references are numbers of: `dimensions` coordinates each.
 template <class C>
 struct Tuples {
   DeviceSpan<const C> coordinates;
@@ -93,13 +134,22 @@ struct Tuples {
 /// references[i]; the tuples are read only where two values tie. `first_disorder` becomes the index
 /// of the first reference whose tuple is less than the one before it, which means that the sort
 /// before has failed; or -1. values, references, out_values, out_references: n elements; tuples:
-/// all that are referenced. No coordinate is NaN: a checked build throws std::invalid_argument with
-/// the index of the first one.
+/// all that are referenced, 1 to 16 coordinates each. Coordinates are numbers, and not NaN;
+/// references are integers. Where checks are on, a NaN among values or tuples, a reference to no
+/// tuple and a value that is not its tuple's coordinate are errors too.
 template <class C, class R>
-void remove_duplicates(DeviceSpan<const C> values, DeviceSpan<const R> references,
-                       const Tuples<C>& tuples, DeviceSpan<C> out_values,
+void remove_duplicates(InputSpan<C> values, InputSpan<R> references,
+                       const std::type_identity_t<Tuples<C>>& tuples, DeviceSpan<C> out_values,
                        DeviceSpan<R> out_references, DeviceCount& kept, DeviceCount& first_disorder,
                        Workspace& workspace, cudaStream_t stream, const Options& options = {}) {
+  static_assert(std::is_arithmetic_v<C> && sizeof(C) <= 8, "a coordinate must be a number");
+  static_assert(std::is_integral_v<R>, "a reference must be an integer: the number of a tuple");
+  detail::require_options(options);
+  require_span("values", values);
+  require_span("references", references);
+  require_span("tuples", tuples.coordinates);
+  require_span("out_values", out_values);
+  require_span("out_references", out_references);
   require_count("references", references.count, "values", values.count);
   require_room("out_values", out_values, values.count);
   require_room("out_references", out_references, values.count);
@@ -112,11 +162,18 @@ void remove_duplicates(DeviceSpan<const C> values, DeviceSpan<const R> reference
   require_apart("tuples", tuples.coordinates, "out_references", out_references);
   require_in_range("dimensions", tuples.dimensions, 1, 16);
   require_in_range("primary", tuples.primary, 0, tuples.dimensions - 1);
+  const std::int64_t tuple_count =
+      detail::require_whole_tuples(tuples.coordinates.count, tuples.dimensions);
+  require_no_nan("values", values, stream);
   require_no_nan("tuples", tuples.coordinates, stream);
+  detail::require_references(references, tuple_count, stream);
+  detail::require_values_of_tuples(values, references, tuples.coordinates, tuples.dimensions,
+                                   tuples.primary, stream);
   WARPATH_CUDA_CHECK(cudaMemsetAsync(first_disorder.data(), 0xFF, sizeof(std::int64_t), stream));
   if (values.count == 0) return kept.set_zero(stream);
-  run(KeepDistinctTuple<C, R>{tuples.coordinates.data, tuples.dimensions, tuples.primary,
-                              reinterpret_cast<unsigned long long*>(first_disorder.data())},
+  detail::run(
+      detail::KeepDistinctTuple<C, R>(tuples.coordinates.data, tuples.dimensions, tuples.primary,
+                                      reinterpret_cast<unsigned long long*>(first_disorder.data())),
       {values.data, references.data, values.count},
       {out_values.data, out_references.data, out_values.count}, kept.data(), workspace, stream,
       options);

@@ -26,8 +26,8 @@ int main() {
     warpath::Workspace workspace;
     WARPATH_CUDA_CHECK(
         cudaMemcpyAsync(in.data(), values.data(), bytes, cudaMemcpyHostToDevice, stream));
-    warpath::warp_compaction::compact_if<float>(in.span(), out.span(), IsPositive{}, kept,
-                                                workspace, stream);
+    warpath::warp_compaction::compact_if(in.span(), out.span(), IsPositive{}, kept, workspace,
+                                         stream);
     count = kept.get(stream);
     WARPATH_CUDA_CHECK(
         cudaMemcpyAsync(result.data(), out.data(), bytes, cudaMemcpyDeviceToHost, stream));

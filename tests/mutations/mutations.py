@@ -120,6 +120,7 @@ MUTATIONS = [
             "duplicates: ties from coordinate 0 on",
             "const int coordinate = <<<(primary + k) % dimensions ||| k % dimensions>>>; const Coordinate x = tuples[",
             "const int coordinate = <<<(primary + k) % dimensions ||| k % dimensions>>>; const Coordinate x = a[coordinate];",
+            "const int coordinate = <<<primary_ + k ||| k>>>; return coordinate < dimensions_",
         ),
     ),
     *_of(

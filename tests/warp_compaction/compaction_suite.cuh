@@ -1,6 +1,5 @@
 // The tests that every operation passes, for every type: sizes x distributions x ways, exhaustive
 // where inputs are small and sampled where they are large. An operation is a type with
-//   element_bytes                       of all columns: what decides its tile sizes
 //   Rule                                the rule that its kernels are made of
 //   make(case) -> Prepared              the input and what the oracle says about it
 //   run(laboratory, case, prepared)     -> Result, as it came from the device
@@ -18,20 +17,23 @@
 namespace warpath::warp_compaction::test {
 
 /// Elements of a tile of the kernel that a call takes, if its input is small.
-template <std::size_t ElementBytes>
+template <class Rule>
 std::int64_t tile_of(const Way& way) {
-  using Tuning = SinglePassTuning<ElementBytes>;
-  switch (way.options.path) {
-    case Path::medium:
-      return Tuning::Medium::tile_items;
-    case Path::plain:
-      return Tuning::Plain::tile_items;
-    case Path::pipeline:
-      return Tuning::Pipeline::tile_items;
-    default:
-      return Tuning::Small::tile_items;
+  if constexpr (!detail::is_staged<Rule>) {
+    return detail::IndexedShape::tile_items;
+  } else {
+    using Tuning = detail::TuningOf<Rule>;
+    if (way.options.path == Path::medium) return Tuning::Medium::tile_items;
+    if (way.options.path == Path::plain) return Tuning::Plain::tile_items;
+    if constexpr (!Rule::fetches) {
+      if (way.options.path == Path::pipeline) return Tuning::Pipeline::tile_items;
+    }
+    return Tuning::Small::tile_items;
   }
 }
+
+/// The length of long runs: about a tile.
+inline constexpr std::int64_t run_length = 4096;
 
 template <class Operation>
 testing::AssertionResult check(Laboratory& laboratory, const Case& c) {
@@ -76,7 +78,7 @@ TYPED_TEST_P(CompactionTest, SmallSizes) {
 TYPED_TEST_P(CompactionTest, TileBorders) {
   for (const Way& way : single_pass_ways) {
     if (way.options.path == Path::automatic) continue;  // takes the small one
-    const std::int64_t tile = tile_of<TypeParam::element_bytes>(way);
+    const std::int64_t tile = tile_of<typename TypeParam::Rule>(way);
     for (const std::int64_t n : {tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1}) {
       for (const Distribution distribution : all_distributions) {
         if (this->random_() % (is_small_run() ? 16 : 2) != 0) continue;
@@ -89,15 +91,11 @@ TYPED_TEST_P(CompactionTest, TileBorders) {
 // The emulated device holds four blocks of the pipeline, each with at most 8 stages, 16 slots and a
 // ring for 16 tiles of which all is kept: here all of them are used again.
 TYPED_TEST_P(CompactionTest, ManyTiles) {
-  using Pipeline = typename TuningOf<typename TypeParam::Rule>::Pipeline;
-  static_assert(sizeof(PipelineStorage<typename TypeParam::Rule, Pipeline>) <=
-                    hopper::max_shared_bytes,
-                "the path named pipeline would be another one");
   for (const Way& way : single_pass_ways) {
     const bool is_pipeline = way.options.path == Path::pipeline;
     if (way.options.path == Path::automatic || (is_small_run() && !is_pipeline)) continue;
     const std::int64_t tiles = is_small_run() ? 72 : is_pipeline ? 77 : 35;
-    const std::int64_t n = tiles * tile_of<TypeParam::element_bytes>(way) + 13;
+    const std::int64_t n = tiles * tile_of<typename TypeParam::Rule>(way) + 13;
     this->expect_right(this->next_case(way, n, Distribution::long_runs));
     if (is_small_run()) continue;
     this->expect_right(this->next_case(way, n, this->any_distribution()));
@@ -108,7 +106,7 @@ TYPED_TEST_P(CompactionTest, ManyTiles) {
 // 2048 warps with a segment each: most have nothing, or one row, or two; then enough rows that the
 // write buffer's halves are filled several times. Such calls are slow on the emulator.
 TYPED_TEST_P(CompactionTest, TwoPasses) {
-  constexpr std::int64_t row_each = TwoPassShape::warps * 32;
+  constexpr std::int64_t row_each = detail::two_pass_warps * 32;
   for (const Way& way : two_pass_ways) {
     std::vector<std::int64_t> sizes = {0, 1, 32, 33, 1001, row_each - 1, row_each, row_each + 1};
     if (is_small_run()) {
@@ -138,7 +136,7 @@ TYPED_TEST_P(CompactionTest, Alignments) {
         if (is_small_run() ? this->random_() % 32 != 0 : !is_edge && this->random_() % 8 != 0) {
           continue;
         }
-        Case c = this->next_case(way, tile_of<TypeParam::element_bytes>(way) + 5,
+        Case c = this->next_case(way, tile_of<typename TypeParam::Rule>(way) + 5,
                                  this->any_distribution());
         c.in_offset = in_offset;
         c.out_offset = out_offset;

@@ -27,12 +27,12 @@ TEST(Devices, WithoutThePipelineGiveTheSame) {
     for (const Path path :
          {Path::automatic, Path::small, Path::medium, Path::plain, Path::pipeline}) {
       SCOPED_TRACE(std::string(kind.name) + ", path " + std::to_string(static_cast<int>(path)));
-      const DeviceBuffer<int> in = on_device(values);
+      DeviceBuffer<int> in = on_device(values);
       DeviceBuffer<int> out(in.count());
       DeviceCount kept;
       Workspace workspace;
-      compact_if<int>(in.span(), out.span(), IsOdd{}, kept, workspace, nullptr,
-                      {.variant = Variant::single_pass, .path = path});
+      compact_if(in.span(), out.span(), IsOdd{}, kept, workspace, nullptr,
+                 {.variant = Variant::single_pass, .path = path});
       ASSERT_EQ(kept.get(nullptr), static_cast<std::int64_t>(expected.size()));
       EXPECT_EQ(on_host(out.data(), kept.get(nullptr)), expected);
     }

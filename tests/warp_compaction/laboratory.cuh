@@ -67,7 +67,7 @@ struct Laboratory {
   }
 };
 
-/// A copy of `elements` on the device, `offset` elements behind aligned memory, which ends with the
+/// A copy of `elements` on the device, `offset` elements after aligned memory, which ends with the
 /// last of them. `elements` must outlive it.
 template <class T>
 class Input {
@@ -84,7 +84,7 @@ class Input {
   [[nodiscard]] DeviceSpan<const T> span() const {
     return {data(), static_cast<std::int64_t>(elements_.size())};
   }
-  /// Whether nobody has written to it. Blocks the host.
+  /// Whether it is still what was copied. Blocks the host.
   [[nodiscard]] bool is_intact() const {
     if (bytes() == 0) return true;
     Bytes now(bytes());

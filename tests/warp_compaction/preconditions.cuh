@@ -51,6 +51,14 @@ class PreconditionTest : public testing::Test {
     workspace_ = {};
   }
 
+  /// So that a call which is taken reads no uninitialised memory.
+  template <class T>
+  void write_zeros(const DeviceBuffer<T>& buffer) {
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(const_cast<std::remove_const_t<T>*>(buffer.data()), 0,
+                                       static_cast<std::size_t>(buffer.count()) * sizeof(T),
+                                       stream_));
+  }
+
   Stream stream_;
   Workspace workspace_;
   DeviceCount kept_{stream_};
