@@ -83,8 +83,9 @@ MUTATIONS = [
             "{{{__syncthreads();  // the warps' counts are there ||| ;}}}",
         ),
         (
-            "single pass: no barrier at the end of a tile",
-            "{{{__syncthreads();  // the ticket and the counts are read ||| ;}}}",
+            "single pass: no barrier before the place",
+            "{{{__syncthreads();  // the place is there ||| ;}}} std::int64_t place = shared.place;",
+            "{{{__syncthreads();  // the place is there ||| ;}}} return",
         ),
         (
             "single pass: count from the first tile",
@@ -235,6 +236,7 @@ MUTATIONS = [
         (
             "rows: the tile is overwritten too early",
             "{{{__syncthreads();  // nobody needs the last tile any more ||| ;}}} for (int t = threadIdx.x; t < width; t += Shape::threads) {",
+            "{{{__syncthreads();  // all threads are done with the last tile ||| ;}}} for (int t = threadIdx.x; t < width; t += Shape::threads) {",
         ),
         (
             "columns: the rest belongs to part 1",
