@@ -8,14 +8,13 @@
 //
 // Better than the paper, in two ways:
 // - A look is three coalesced loads, however far back it reaches; the paper's walk takes one round
-// trip for every 32 tiles. For
-//   this, tiles stand in rows of 32. A tile publishes its sum, and adds it to its row's; the last
-//   tile of a row, once it knows what comes before it, publishes the sum of everything up to its
-//   row's end: the next row's checkpoint. A look reads the tile's own row, the sums of the 32 rows
-//   before it and their checkpoints: a thousand tiles, more than a GPU has under way.
-// - No launch clears the words. There are two halves of them: a call works in one and clears the
-// other for the call after it;
-//   which half is whose, the ticket says. So a call is one kernel, in a replayed graph as well.
+//   trip for every 32 tiles. For this, tiles are grouped in rows of 32. A tile publishes its sum,
+//   and adds it to the sum of its row; the last tile of a row, once it knows the sum before it,
+//   publishes the sum up to the end of its row: the checkpoint of the next row. A look reads the
+//   tile's own row, the sums of the 32 rows before it and their checkpoints: a thousand tiles, more
+//   than a GPU has in flight.
+// - No launch clears the words. There are two halves of them: a call uses one and clears the other
+//   for the next call; the ticket says which. So a call is one kernel, in a replayed graph as well.
 //
 // A word carries flag and sum together, so one relaxed access is the whole message: there is
 // nothing else to order.
@@ -62,16 +61,15 @@ class LookBack {
     const int half = static_cast<int>(drawn >> 63);
     const auto number = static_cast<std::int64_t>(drawn & ~published);
     if (number < tiles_) return {number, half};
-    // The last of all draws opens the other half to the next call: nobody draws any more in this
-    // one.
+    // The last draw of a call gives the other half to the next call.
     if (number == tiles_ + gridDim.x - 1 && lane_index() == 0) {
       Long(header()[0]).store(half == 0 ? published : 0, cuda::std::memory_order_relaxed);
     }
     return {-1, half};
   }
 
-  /// Clears a tile's share of what the call before left behind. One full warp, once for each tile
-  /// that is drawn.
+  /// Clears a tile's share of the words that the previous call used. One full warp, once for each
+  /// tile that is drawn.
   __device__ void clear(TileTicket ticket) const {
     const int other = 1 - ticket.half;
     const auto used = static_cast<std::int64_t>(header()[1 + other]);

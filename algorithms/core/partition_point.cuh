@@ -1,4 +1,4 @@
-// Binary searches for somebody who waits: by many lanes, or from a guess.
+// Latency-bound binary searches: warp-cooperative, or galloping from a guess.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -20,7 +20,7 @@ __device__ __forceinline__ Index warp_partition_point(Index count, IsBefore is_b
   Index high = count;
   while (__any_sync(full_warp, low < high)) {
     // Lane i probes the last number of the i-th of Lanes + 1 parts; the answer lies in the part
-    // behind the last probe that is before.
+    // after the last probe that is before.
     const Index part = (high - low) / (Lanes + 1) + 1;
     const Index probe = low + (static_cast<Index>(lane) + 1) * part - 1;
     const bool is_probe_before = probe < high && is_before(probe);

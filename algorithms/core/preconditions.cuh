@@ -1,6 +1,6 @@
-// What a host function demands of its arguments, as exceptions that name the argument, the value
-// and what was expected. Sizes and overlaps are always tested. What needs a look at the data is
-// tested where checks are on (checked.hpp), and then synchronises.
+// Preconditions of host functions: std::invalid_argument with the argument's name, its value and
+// what was expected. Sizes and overlaps are always checked. What has to read the data is checked
+// only where checks are on (checked.hpp), and then synchronises.
 #pragma once
 
 #include <algorithm>
@@ -30,9 +30,10 @@ void require_span(const std::string& name, DeviceSpan<T> span) {
   }
 }
 
-/// Throws unless `out` holds at least `needed` elements.
+/// Throws unless `out` is a span (require_span) that holds at least `needed` elements.
 template <class T>
 void require_room(const std::string& name, DeviceSpan<T> out, std::int64_t needed) {
+  require_span(name, out);
   if (out.count >= needed) return;
   throw std::invalid_argument(name + " holds " + std::to_string(out.count) + " elements: " +
                               std::to_string(needed) + " are needed, which is the worst case");
@@ -54,16 +55,20 @@ inline void require_in_range(const std::string& name, std::int64_t value, std::i
                               std::to_string(low) + " to " + std::to_string(high));
 }
 
-/// Throws if two spans share a byte.
+/// Throws unless both are spans (require_span) that share no byte.
 template <class T, class U>
 void require_apart(const std::string& name, DeviceSpan<T> a, const std::string& other,
                    DeviceSpan<U> b) {
+  require_span(name, a);
+  require_span(other, b);
   const auto begin = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
   const std::uintptr_t a_end = begin(a.data + a.count);
   const std::uintptr_t b_end = begin(b.data + b.count);
   if (a.count == 0 || b.count == 0 || a_end <= begin(b.data) || b_end <= begin(a.data)) return;
   throw std::invalid_argument(other + " overlaps " + name + ": expected separate memory");
 }
+
+namespace detail {
 
 template <class T, class IsBroken>
 __global__ void find_broken_kernel(const T* values, std::int64_t count, IsBroken is_broken,
@@ -75,6 +80,8 @@ __global__ void find_broken_kernel(const T* values, std::int64_t count, IsBroken
   }
 }
 
+}  // namespace detail
+
 /// The first index for which is_broken(values, index) holds on the device; -1 if there is none.
 /// Synchronises.
 template <class T, class IsBroken>
@@ -83,12 +90,14 @@ std::int64_t first_broken(DeviceSpan<const T> values, IsBroken is_broken, cudaSt
   WARPATH_CUDA_CHECK(cudaMemsetAsync(first.data(), 0xFF, sizeof(std::int64_t), stream));
   if (values.count > 0) {
     const std::int64_t blocks = std::min<std::int64_t>((values.count + 255) / 256, 256);
-    launch({static_cast<unsigned>(blocks), 256, 0, stream}, find_broken_kernel<T, IsBroken>,
+    launch({static_cast<unsigned>(blocks), 256, 0, stream}, detail::find_broken_kernel<T, IsBroken>,
            values.data, values.count, is_broken,
            reinterpret_cast<unsigned long long*>(first.data()));
   }
   return first.get(stream);
 }
+
+namespace detail {
 
 /// Whether an element is NaN.
 struct IsNan {
@@ -98,19 +107,23 @@ struct IsNan {
   }
 };
 
+}  // namespace detail
+
 /// Where checks are on: throws if one of the values is NaN, with the index of the first.
 template <class T>
 void require_no_nan(const std::string& name, DeviceSpan<const T> values, cudaStream_t stream) {
   if constexpr (std::is_floating_point_v<T>) {
     if (!is_checked()) return;
-    const std::int64_t index = first_broken(values, IsNan{}, stream);
+    const std::int64_t index = first_broken(values, detail::IsNan{}, stream);
     if (index < 0) return;
     throw std::invalid_argument(name + "[" + std::to_string(index) +
                                 "] is NaN: expected numbers, which have an order");
   }
 }
 
-/// Whether an element comes before the one in front of it.
+namespace detail {
+
+/// Whether an element comes before its predecessor in the order.
 template <class Less>
 struct IsOutOfOrder {
   Less less;
@@ -120,27 +133,33 @@ struct IsOutOfOrder {
   }
 };
 
+}  // namespace detail
+
 /// Where checks are on: throws unless the values are sorted by `less`, with the first index whose
 /// value comes before the one in front of it.
 template <class T, class Less>
 void require_sorted(const std::string& name, DeviceSpan<const T> values, Less less,
                     cudaStream_t stream) {
   if (!is_checked()) return;
-  const std::int64_t index = first_broken(values, IsOutOfOrder<Less>{less}, stream);
+  const std::int64_t index = first_broken(values, detail::IsOutOfOrder<Less>{less}, stream);
   if (index < 0) return;
   throw std::invalid_argument(name + "[" + std::to_string(index) + "] comes before " + name + "[" +
                               std::to_string(index - 1) + "]: expected sorted " + name);
 }
 
-/// Whether an element does not come behind the one in front of it.
+namespace detail {
+
+/// Whether an element does not come after the one before it.
 template <class Less>
-struct IsNotBehind {
+struct IsNotAfter {
   Less less;
   template <class T>
   __device__ bool operator()(const T* values, std::int64_t i) const {
     return i > 0 && !less(values[i - 1], values[i]);
   }
 };
+
+}  // namespace detail
 
 /// Where checks are on: throws unless the values are numbers sorted by `less`, and without
 /// `Duplicates` all different, with the first index that breaks this.
@@ -151,22 +170,26 @@ void require_set(const std::string& name, DeviceSpan<const T> values, Less less,
   require_sorted(name, values, less, stream);
   if constexpr (!Duplicates) {
     if (!is_checked()) return;
-    const std::int64_t index = first_broken(values, IsNotBehind<Less>{less}, stream);
+    const std::int64_t index = first_broken(values, detail::IsNotAfter<Less>{less}, stream);
     if (index < 0) return;
     throw std::invalid_argument(name + "[" + std::to_string(index) + "] equals " + name + "[" +
                                 std::to_string(index - 1) + "]: expected different " + name);
   }
 }
 
+namespace detail {
+
 /// Whether an element is no index of an array of `bound` elements.
 struct IsNoIndex {
   std::int64_t bound;
   template <class T>
   __device__ bool operator()(const T* values, std::int64_t i) const {
-    // What is negative is larger than every bound, as an unsigned number.
+    // As unsigned numbers, negative ones are larger than every bound.
     return static_cast<std::uint64_t>(values[i]) >= static_cast<std::uint64_t>(bound);
   }
 };
+
+}  // namespace detail
 
 /// Where checks are on: throws unless all values are indices of an array of `bound` elements, with
 /// the first one that is not.
@@ -174,10 +197,11 @@ template <class Index>
 void require_indices(const std::string& name, DeviceSpan<const Index> values, std::int64_t bound,
                      cudaStream_t stream) {
   if (!is_checked()) return;
-  const std::int64_t index = first_broken(values, IsNoIndex{bound}, stream);
+  const std::int64_t index = first_broken(values, detail::IsNoIndex{bound}, stream);
   if (index < 0) return;
-  throw std::invalid_argument(name + "[" + std::to_string(index) + "] is no index: expected 0 to " +
-                              std::to_string(bound - 1));
+  throw std::invalid_argument(
+      name + "[" + std::to_string(index) + "] is no index: " +
+      (bound > 0 ? "expected 0 to " + std::to_string(bound - 1) : "the array has no elements"));
 }
 
 }  // namespace warpath

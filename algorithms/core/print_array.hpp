@@ -1,4 +1,6 @@
-// Arrays as the demonstrations of Modern GPU print them.
+// Arrays as the demonstrations of one source print them (S. Baxter, "Modern GPU 1.1", NVIDIA
+// Research 2013, https://moderngpu.github.io/). In core, since two techniques have such a
+// demonstration.
 #pragma once
 
 #include <array>
@@ -8,8 +10,8 @@
 
 namespace warpath {
 
-/// Ten numbers a line, each in `width` columns, 6 at most, behind the index of the line's first
-/// one, which stands in the same columns whatever the width.
+/// Ten numbers a line, each in `width` columns, at most 6, after the index of the first of them,
+/// which has the same columns for every width.
 inline std::string print_array(const std::vector<int>& numbers, int width) {
   std::string text;
   std::array<char, 16> field{};

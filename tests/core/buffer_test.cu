@@ -466,6 +466,7 @@ TEST_F(SeveralDevices, ACountSaysWhereItDoesNotBelong) {
 
 // ---------------------------------------------------------------- stream capture
 
+#ifdef SIMT_EMULATION
 // Asks for scratch memory, look-back state and tickets, as a call does.
 void use_everything(Workspace& workspace, cudaStream_t stream, std::int64_t count) {
   const auto [ints] = workspace.take<int>(stream, count);
@@ -474,7 +475,6 @@ void use_everything(Workspace& workspace, cudaStream_t stream, std::int64_t coun
   std::ignore = workspace.tickets(stream, count);
 }
 
-#ifdef SIMT_EMULATION
 // There are no graphs, but a stream can say that it is captured.
 TEST(Workspace, SaysThatItCannotGrowInACapture) {
   const Stream stream;

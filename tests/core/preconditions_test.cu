@@ -176,5 +176,26 @@ TEST(RequireIndices, NamesTheFirstInACheckedBuild) {
   EXPECT_THAT(said(std::vector<std::uint32_t>{0, 4'000'000'000u}, 7), HasSubstr("positions[1]"));
 }
 
+TEST(RequireIndices, OfAnArrayWithoutElements) {
+  const DeviceBuffer<int> positions = on_device(std::vector<int>{0});
+  EXPECT_EQ(message([&] { require_indices("positions", positions.span(), 0, nullptr); }),
+            "positions[0] is no index: the array has no elements");
+  EXPECT_EQ(message([&] { require_indices("positions", DeviceSpan<const int>{}, 0, nullptr); }),
+            "nothing");
+}
+
+TEST(RequireSpan, IsPartOfWhatIsSaidAboutSpans) {
+  int value = 0;
+  const DeviceSpan<int> good{&value, 1};
+  const DeviceSpan<int> negative{&value, -1};
+  const DeviceSpan<int> null{nullptr, 3};
+  EXPECT_THAT(message([&] { require_room("out", negative, -5); }),
+              HasSubstr("out has -1 elements"));
+  EXPECT_THAT(message([&] { require_room("out", null, 1); }), HasSubstr("out is null"));
+  EXPECT_THAT(message([&] { require_apart("in", negative, "out", good); }),
+              HasSubstr("in has -1 elements"));
+  EXPECT_THAT(message([&] { require_apart("in", good, "out", null); }), HasSubstr("out is null"));
+}
+
 }  // namespace
 }  // namespace warpath::core_test

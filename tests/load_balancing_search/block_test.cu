@@ -41,8 +41,8 @@ TEST(Partitions, AreThoseOfTheSerialWalk) {
     const std::vector<std::int64_t> expected = walk(scan, total(counts));
     const auto diagonals = static_cast<std::int64_t>(expected.size());
     const auto device_scan = on_device(scan);
-    WatchedOutput<std::int64_t> by_threads(diagonals);
-    WatchedOutput<std::int64_t> by_warps(diagonals);
+    Guarded<std::int64_t> by_threads(diagonals);
+    Guarded<std::int64_t> by_warps(diagonals);
     const Work<std::int64_t> work{total(counts), device_scan.data(), device_scan.count()};
     launch({static_cast<unsigned>(diagonals), 32}, objects_before_kernel<std::int64_t>, work,
            by_threads.span().data, by_warps.span().data);
@@ -84,8 +84,8 @@ void expect_blocks(const std::vector<Offset>& counts) {
   for (const bool load_preceding : {false, true}) {
     SCOPED_TRACE(load_preceding ? "with the preceding object" : "without the preceding object");
     DeviceBuffer<TileRange> ranges(tiles);
-    WatchedOutput<std::int64_t> objects(items);
-    WatchedOutput<std::int64_t> ranks(load_preceding ? items : 0);
+    Guarded<std::int64_t> objects(items);
+    Guarded<std::int64_t> ranks(load_preceding ? items : 0);
     launch(
         {static_cast<unsigned>(tiles), Shape::threads, sizeof(BlockSearchStorage<Offset, Shape>)},
         block_search_kernel<Shape, Offset>, work, device_partitions.data(), load_preceding,
@@ -184,7 +184,7 @@ __global__ void serial_kernel(const int* scan, int a, int a_end, int b, int b_en
 // Objects that begin at 0, 2, 2, 5 of 7 work items: the whole path in one thread.
 TEST(ThreadSearch, WithRangeChecks) {
   const auto scan = on_device<int>({0, 2, 2, 5});
-  WatchedOutput<int> objects(7);
+  Guarded<int> objects(7);
   launch({1, 1}, serial_kernel<11, true>, scan.data(), 0, 7, 0, 4, objects.span().data);
   EXPECT_EQ(objects.get(), (std::vector<int>{0, 0, 2, 2, 2, 3, 3}));
 }
@@ -193,7 +193,7 @@ TEST(ThreadSearch, WithRangeChecks) {
 // is the one that makes checks needless.
 TEST(ThreadSearch, WithoutRangeChecks) {
   const auto scan = on_device<int>({0, 2, 2, 5});
-  WatchedOutput<int> objects(3);
+  Guarded<int> objects(3);
   launch({1, 1}, serial_kernel<4, false>, scan.data(), 1, 3, 1, 3, objects.span().data);
   const std::vector<int> found = objects.get();
   EXPECT_EQ(found[1], 0);

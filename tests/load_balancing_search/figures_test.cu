@@ -83,7 +83,7 @@ __global__ void four_tiles_kernel(Work<int> work, std::int64_t* objects_before) 
 
 TEST(Figures, FourTiles) {
   const auto scan = on_device(exclusive);
-  WatchedOutput<std::int64_t> out(5);
+  Guarded<std::int64_t> out(5);
   launch({1, 5}, four_tiles_kernel, Work<int>{79, scan.data(), scan.count()}, out.span().data);
   const std::vector<std::int64_t> b = out.get();
   EXPECT_EQ(b, (std::vector<std::int64_t>{0, 9, 22, 31, 40}));
@@ -113,7 +113,7 @@ __global__ void second_tile_kernel(Work<int> work, const std::int64_t* partition
 TEST(Figures, PrecedingElementOfB) {
   const auto scan = on_device(exclusive);
   const auto partitions = on_device<std::int64_t>({0, 9, 22});
-  WatchedOutput<std::int64_t> out(6);
+  Guarded<std::int64_t> out(6);
   launch({1, QuarterShape::threads, sizeof(BlockSearchStorage<int, QuarterShape>)},
          second_tile_kernel, Work<int>{79, scan.data(), scan.count()}, partitions.data(),
          out.span().data);

@@ -39,8 +39,8 @@ TEST_F(Intervals, EveryWorkItemIsVisitedOnce) {
     const auto counts = make_counts<std::int32_t>(kind, steps(), random_);
     const std::int64_t items = total(counts);
     DeviceBuffer<int> visits(items);
-    WatchedOutput<std::int64_t> objects(items);
-    WatchedOutput<std::int64_t> ranks(items);
+    Guarded<std::int64_t> objects(items);
+    Guarded<std::int64_t> ranks(items);
     WARPATH_CUDA_CHECK(cudaMemset(visits.data(), 0, static_cast<std::size_t>(items) * sizeof(int)));
     const auto scan = scan_of(counts);
     for_each_work_item(items, scan.span(),
@@ -89,7 +89,7 @@ TEST_F(Intervals, Expand) {
     const auto values = random_elements<T>(counts.size(), random_);
     const auto scan = scan_of(counts);
     const auto device_values = shifted(values, static_cast<std::size_t>(offset));
-    WatchedOutput<T> out(total(counts), offset);
+    Guarded<T> out(total(counts), offset);
     interval_expand(total(counts), scan.span(),
                     {device_values.data() + offset, device_values.count() - offset}, out.span(),
                     workspace_, nullptr);
@@ -129,7 +129,7 @@ TEST_F(Intervals, Move) {
     const auto device_gather = on_device(gather);
     const auto device_scatter = on_device(scatter);
     const auto device_in = shifted(in, static_cast<std::size_t>(offset));
-    WatchedOutput<T> out(total(counts), offset);
+    Guarded<T> out(total(counts), offset);
     interval_move(total(counts), scan.span(), device_gather.span(), device_scatter.span(),
                   {device_in.data() + offset, device_in.count() - offset}, out.span(), workspace_,
                   nullptr);
@@ -152,7 +152,7 @@ TEST_F(Intervals, Sizes) {
       const auto values = random_elements<std::uint64_t>(counts.size(), random_);
       const auto scan = scan_of(counts);
       const auto device_values = on_device(values);
-      WatchedOutput<std::uint64_t> out(total(counts), 1);
+      Guarded<std::uint64_t> out(total(counts), 1);
       interval_expand(total(counts), scan.span(), device_values.span(), out.span(), workspace_,
                       nullptr);
       EXPECT_EQ(out.get(), oracle::interval_expand(counts, values)) << size;
@@ -186,7 +186,7 @@ TEST_F(Intervals, RowProductsOfVeryUnevenRows) {
     const auto device_column = on_device(column);
     const auto device_value = on_device(value);
     const auto device_x = on_device(x);
-    WatchedOutput<double> y(begins.count());
+    Guarded<double> y(begins.count());
     row_products({begins.span(), device_column.span(), device_value.span()}, device_x.span(),
                  y.span(), workspace_, nullptr);
     EXPECT_EQ(y.get(), expected);

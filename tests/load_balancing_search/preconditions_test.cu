@@ -29,7 +29,7 @@ class Preconditions : public testing::Test {
                      std::int64_t room = 100, const Options& options = {}) {
     return message([&] {
       const auto device_scan = on_device(scan);
-      WatchedOutput<std::int32_t> out(room);
+      Guarded<std::int32_t> out(room);
       load_balancing_search(items, device_scan.span(), out.span(), workspace_, nullptr, options);
       WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
     });
@@ -197,7 +197,7 @@ TEST_F(AllFunctions, NameWhatIsTooShortOrTooLong) {
 TEST_F(Preconditions, ValuesOfOtherObjects) {
   const auto scan = on_device<std::int32_t>({0, 1});
   const auto values = on_device<float>({1, 2, 3});
-  WatchedOutput<float> out(2);
+  Guarded<float> out(2);
   EXPECT_THAT(message([&] {
                 interval_expand(2, scan.span(), values.span(), out.span(), workspace_, nullptr);
               }),
@@ -225,7 +225,7 @@ TEST_F(Preconditions, IntervalsThatLeaveTheArrays) {
     const auto device_gather = on_device(gather);
     const auto device_scatter = on_device(scatter);
     const auto in = on_device(std::vector<float>(7));
-    WatchedOutput<float> out(6);
+    Guarded<float> out(6);
     return message([&] {
       interval_move(5, scan.span(), device_gather.span(), device_scatter.span(), in.span(),
                     out.span(), workspace_, nullptr);
@@ -253,7 +253,7 @@ TEST_F(Preconditions, ColumnsThatAreNoIndices) {
     const auto device_columns = on_device(columns);
     const auto values = on_device<float>({1, 2});
     const auto x = on_device<float>({1, 1, 1});
-    WatchedOutput<float> y(2);
+    Guarded<float> y(2);
     return message([&] {
       row_products({begins.span(), device_columns.span(), values.span()}, x.span(), y.span(),
                    workspace_, nullptr);

@@ -101,7 +101,7 @@ TYPED_TEST(Search, SharesOfEverySize) {
     for (const int share_steps :
          {333, Shape::batch_objects, Shape::tile_items + 1, Shape::max_share_steps}) {
       SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(share_steps) + " steps");
-      WatchedOutput<Number> out(items, 5);
+      Guarded<Number> out(items, 5);
       WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
       detail::run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()},
                                         out.span().data, share_steps, this->stream_);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../device_vectors.cuh"
+#include "../guarded.cuh"
 #include "../stream.cuh"
 #include "../watched_output.cuh"
 #include "core/buffer.cuh"
@@ -32,7 +33,7 @@ void expect_objects(const Way& way, const std::vector<Offset>& counts, int out_o
   const std::vector<Index> expected = oracle::objects<Index>(counts);
   const auto items = static_cast<std::int64_t>(expected.size());
   const DeviceBuffer<Offset> scan = on_device(oracle::exclusive_scan(counts));
-  WatchedOutput<Index> out(items, out_offset);
+  Guarded<Index> out(items, out_offset);
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
   load_balancing_search(items, scan.span(), out.span(), workspace, stream, way.options);
   const std::vector<Index> found = out.get();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "../device_vectors.cuh"
+#include "../guarded.cuh"
 #include "../message_of.hpp"
 #include "../stream.cuh"
 #include "map_reduce/map_reduce.cuh"
@@ -89,40 +90,6 @@ inline std::vector<Options> few_options(bool has_tensor) {
   if (has_tensor) few.push_back({Variant::tensor});
   return few;
 }
-
-/// A vector on the device with guards on both sides, which must stay as they are.
-template <class T>
-class Guarded {
- public:
-  explicit Guarded(std::int64_t count) : count_(count), memory_(count + 2 * guard) {
-    WARPATH_CUDA_CHECK(cudaMemset(memory_.data(), 0xA5, bytes()));
-  }
-  [[nodiscard]] DeviceSpan<T> span() { return {memory_.data() + guard, count_}; }
-  /// The elements, once all work is done; fails where a guard has changed.
-  [[nodiscard]] std::vector<T> get() const {
-    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
-    std::vector<unsigned char> all(bytes());
-    WARPATH_CUDA_CHECK(cudaMemcpy(all.data(), memory_.data(), bytes(), cudaMemcpyDeviceToHost));
-    const std::size_t edge = guard * sizeof(T);
-    for (std::size_t i = 0; i < edge; ++i) {
-      if (all[i] != 0xA5 || all[all.size() - 1 - i] != 0xA5) {
-        ADD_FAILURE() << "a guard was overwritten";
-        break;
-      }
-    }
-    std::vector<T> elements(static_cast<std::size_t>(count_));
-    if (count_ > 0) std::memcpy(elements.data(), all.data() + edge, elements.size() * sizeof(T));
-    return elements;
-  }
-
- private:
-  static constexpr std::int64_t guard = 64;
-  [[nodiscard]] std::size_t bytes() const {
-    return static_cast<std::size_t>(count_ + 2 * guard) * sizeof(T);
-  }
-  std::int64_t count_;
-  DeviceBuffer<T> memory_;
-};
 
 /// The result of a call.
 template <class Formula, class Reduction, class X, class Y>
