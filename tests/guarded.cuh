@@ -1,4 +1,4 @@
-// For tests: an output on the device between guard zones, poisoned.
+// For tests: an output on the device between guard zones, the one scheme of all techniques.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,46 +9,51 @@
 
 #include "core/buffer.cuh"
 #include "core/cuda_check.cuh"
+#include "core/span.hpp"
 
 namespace warpath {
 
-/// `count` elements that begin `offset` elements after a 256-byte boundary, poisoned, with a guard
-/// zone on each side.
+/// An output of `count` elements that begins `offset` elements after a 256-byte boundary, filled
+/// with a pattern, and with a guard zone on each side.
 template <class T>
 class Guarded {
  public:
   explicit Guarded(std::int64_t count, int offset = 0)
       : count_(count), offset_(offset), memory_(2 * guard + offset + count) {
-    WARPATH_CUDA_CHECK(cudaMemset(memory_.data(), poison, bytes()));
+    WARPATH_CUDA_CHECK(cudaMemset(memory_.data(), pattern, bytes()));
   }
-  [[nodiscard]] DeviceSpan<T> span() { return {memory_.data() + begin(), count_}; }
+  [[nodiscard]] DeviceSpan<T> span() { return {memory_.data() + guard + offset_, count_}; }
 
-  /// The elements, once all work of the device is done. A guard zone that was written fails the
-  /// test.
-  [[nodiscard]] std::vector<T> get() const {
+  /// The elements, once all work is done. A guard zone that was written fails the test.
+  std::vector<T> get() const { return get(count_); }
+
+  /// The first `written` elements; the others must be as they were.
+  std::vector<T> get(std::int64_t written) const {
     WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
-    std::vector<unsigned char> all(bytes());
+    std::vector<T> all(static_cast<std::size_t>(memory_.count()));
     WARPATH_CUDA_CHECK(cudaMemcpy(all.data(), memory_.data(), bytes(), cudaMemcpyDeviceToHost));
-    const std::size_t first = static_cast<std::size_t>(begin()) * sizeof(T);
-    const std::size_t end = first + static_cast<std::size_t>(count_) * sizeof(T);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if ((i >= first && i < end) || all[i] == poison) continue;
-      ADD_FAILURE() << "a guard zone was written, " << (i < first ? first - i : i - end + 1)
-                    << " bytes " << (i < first ? "before" : "after") << " the " << count_
-                    << " elements";
-      break;
-    }
-    std::vector<T> elements(static_cast<std::size_t>(count_));
-    if (count_ > 0) std::memcpy(elements.data(), all.data() + first, end - first);
-    return elements;
+    const std::int64_t begin = guard + offset_;
+    expect_untouched(all, 0, begin, "before the output");
+    expect_untouched(all, begin + written, memory_.count(), "after what should be written");
+    return {all.begin() + begin, all.begin() + begin + written};
   }
 
  private:
-  static constexpr int guard = 256;  // elements, so that the alignment of T does not matter
-  static constexpr unsigned char poison = 0xA5;
-  [[nodiscard]] std::int64_t begin() const { return guard + offset_; }
+  static constexpr int guard = 256;
+  static constexpr unsigned char pattern = 0xA5;
   [[nodiscard]] std::size_t bytes() const {
     return static_cast<std::size_t>(memory_.count()) * sizeof(T);
+  }
+  void expect_untouched(const std::vector<T>& all, std::int64_t begin, std::int64_t end,
+                        const char* where) const {
+    const auto* const memory = reinterpret_cast<const unsigned char*>(all.data());
+    for (std::int64_t i = begin; i < end; ++i) {
+      for (std::size_t byte = 0; byte < sizeof(T); ++byte) {
+        if (memory[static_cast<std::size_t>(i) * sizeof(T) + byte] == pattern) continue;
+        ADD_FAILURE() << "memory " << where << " was written, at element " << i - guard - offset_;
+        return;
+      }
+    }
   }
 
   std::int64_t count_;

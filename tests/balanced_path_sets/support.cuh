@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "../device_vectors.cuh"
+#include "../guarded.cuh"
 #include "../stream.cuh"
-#include "../watched_output.cuh"
 #include "balanced_path_sets/oracle.hpp"
 #include "balanced_path_sets/variant.hpp"
 #include "core/buffer.cuh"
@@ -83,7 +83,7 @@ class Arrays {
   /// act(out, count) runs the operation on keys, in `stream`.
   template <class Act>
   void expect_keys(cudaStream_t stream, const Act& act) const {
-    WatchedOutput<Key> out(room_, shift_);
+    Guarded<Key> out(room_, shift_);
     DeviceCount count(stream);
     WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
     act(out.span(), count);
@@ -92,8 +92,8 @@ class Arrays {
   /// act(out, out_values, count) runs it on keys with values.
   template <class Act>
   void expect_pairs(cudaStream_t stream, const Act& act) const {
-    WatchedOutput<Key> out(room_, shift_);
-    WatchedOutput<Value> out_values(room_, (shift_ + 1) % 4);
+    Guarded<Key> out(room_, shift_);
+    Guarded<Value> out_values(room_, (shift_ + 1) % 4);
     DeviceCount count(stream);
     WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
     act(out.span(), out_values.span(), count);
@@ -108,7 +108,7 @@ class Arrays {
     return found == static_cast<std::int64_t>(expected_.keys.size());
   }
   template <class T>
-  static void expect_equal(const char* what, const WatchedOutput<T>& out,
+  static void expect_equal(const char* what, const Guarded<T>& out,
                            const std::vector<T>& expected) {
     const std::vector<T> found = out.get(static_cast<std::int64_t>(expected.size()));
     const auto wrong = std::mismatch(expected.begin(), expected.end(), found.begin());

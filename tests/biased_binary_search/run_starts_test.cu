@@ -7,9 +7,9 @@
 #include <random>
 
 #include "../device_vectors.cuh"
+#include "../guarded.cuh"
 #include "../message_of.hpp"
 #include "../stream.cuh"
-#include "../watched_output.cuh"
 #include "biased_binary_search/biased_binary_search.cuh"
 #include "biased_binary_search/oracle.hpp"
 #include "core/buffer.cuh"
@@ -144,8 +144,7 @@ TEST(RunStartsOf, SizesAndOffsets) {
       }
       const DeviceBuffer<std::int32_t> device_keys = on_device(keys);
       const DeviceBuffer<std::int32_t> device_positions = on_device(positions);
-      WatchedOutput<std::int32_t> starts(static_cast<std::int64_t>(count),
-                                         static_cast<int>(offset));
+      Guarded<std::int32_t> starts(static_cast<std::int64_t>(count), static_cast<int>(offset));
       const auto rest = [&](const DeviceBuffer<std::int32_t>& all) {
         return DeviceSpan<const std::int32_t>{all.data() + offset, all.count() - offset};
       };

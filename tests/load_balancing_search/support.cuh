@@ -8,7 +8,6 @@
 #include "../device_vectors.cuh"
 #include "../guarded.cuh"
 #include "../stream.cuh"
-#include "../watched_output.cuh"
 #include "core/buffer.cuh"
 #include "counts.hpp"
 #include "load_balancing_search/load_balancing_search.cuh"
