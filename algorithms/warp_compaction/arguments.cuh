@@ -67,7 +67,7 @@ template <class Reference>
 void require_references(DeviceSpan<const Reference> references, std::int64_t tuple_count,
                         cudaStream_t stream) {
   if (!is_checked()) return;
-  const std::int64_t i = first_broken(references, IsNoIndex{tuple_count}, stream);
+  const std::int64_t i = first_broken(references, warpath::detail::IsNoIndex{tuple_count}, stream);
   if (i < 0) return;
   throw std::invalid_argument("references[" + std::to_string(i) + "] is " +
                               std::to_string(value_at(references, i, stream)) +
