@@ -131,8 +131,8 @@ MUTATIONS = [
             "is_item = a < a_end && (<<<b >= b_end ||| b > b_end>>> || is_item);",
         ),
         (
-            "block search: no range check at the end of the items",
-            "const bool is_extended = <<<range.a1 < work.items && range.b1 < work.objects ||| range.b1 < work.objects>>>;",
+            "block search: no range check at the end of the objects",
+            "const bool is_extended = <<<range.a1 < work.items && range.b1 < work.objects ||| range.a1 < work.items>>>;",
         ),
         (
             "upper bound: objects begin one late",
@@ -171,8 +171,8 @@ MUTATIONS = [
             "starts[i] = warpath::biased_search<Bound::lower>(keys, <<<position ||| position - 1>>>, keys[position]",
         ),
         (
-            "run starts: only the first round of the grid",
-            "const Index position = positions[<<<i ||| i % stride>>>];",
+            "run starts: the last position is left out",
+            "blockIdx.x) * blockDim.x + threadIdx.x; <<<i < count ||| i + 1 < count>>>; i += stride) { const Index position",
         ),
     ),
     *_of(
@@ -206,9 +206,9 @@ MUTATIONS = [
             "if (<<<end + lane < count ||| end + lane < count - 1>>>) to[end + lane] = from[end + lane];",
         ),
         (
-            "scan of counts: no barrier at the end of a tile",
-            "if (mine < tiles) counts[mine] = shared.place + before; {{{__syncthreads();  // and read ||| ;}}}",
-            "if (mine < count) counts[mine] = place + before; {{{__syncthreads();  // and read ||| ;}}}",
+            "scan of counts: the last one is left out",
+            "block_exclusive_sum(<<<mine < tiles ||| mine + 1 < tiles>>> ? counts[mine] : 0",
+            "block_exclusive_sum(<<<mine < count ||| mine + 1 < count>>> ? counts[mine] : 0",
         ),
         (
             "close gaps: the last tile from the wrong end",
