@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "core/vector.cuh"
@@ -148,9 +149,9 @@ struct WideTile {
         const std::uint32_t low[2] = {both[2], both[3]};
         float sums[RowTiles][4];
 #pragma unroll
-        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, sums[m], true);
+        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].low[c], high, sums[m], true);
 #pragma unroll
-        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].low[c], high, sums[m], false);
+        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, sums[m], false);
 #pragma unroll
         for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], high, sums[m], false);
 #pragma unroll
@@ -162,25 +163,26 @@ struct WideTile {
         }
       }
     } else {
-      std::uint32_t high[Rows::chunks][2];
 #pragma unroll
       for (int c = 0; c < Rows::chunks; ++c) {
         std::uint32_t both[4];
         load_vector(halves[eight][c][lane_index()], both);
-        high[c][0] = both[0];
-        high[c][1] = both[1];
+        const std::uint32_t high[2] = {both[0], both[1]};
         const std::uint32_t low[2] = {both[2], both[3]};
 #pragma unroll
-        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, products[m], c == 0);
+        for (int m = 0; m < RowTiles; ++m) {
+          multiply_add(rows[m].low[c], high, products[m], c == 0);
+        }
 #pragma unroll
-        for (int m = 0; m < RowTiles; ++m)
-          multiply_add(rows[m].low[c], high[c], products[m], false);
+        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, products[m], false);
       }
 #pragma unroll
       for (int c = 0; c < Rows::chunks; ++c) {
+        // (Loaded again: there are no registers left to keep them.)
+        std::uint32_t high[2];
+        memcpy(high, halves[eight][c][lane_index()], sizeof high);
 #pragma unroll
-        for (int m = 0; m < RowTiles; ++m)
-          multiply_add(rows[m].high[c], high[c], products[m], false);
+        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], high, products[m], false);
       }
     }
   }
