@@ -87,10 +87,6 @@ struct TensorStorage {
 template <int D>
 inline constexpr float most_square = D <= 64 ? 16 : 24;
 
-/// A lane adds so many columns one by one; then the sum goes to the total. Equal terms may all
-/// round in the same direction: 32 of them are off by 1e-6 at most.
-inline constexpr int lane_columns = 32;
-
 /// The sums over the columns of a lane: of row g of each of the warp's row tiles, then of row g
 /// + 8.
 template <int RowTiles, int E>
@@ -136,17 +132,17 @@ struct LaneTotals {
   }
 };
 
-/// One warp adds 2^(2 u . v) w of its rows and its columns among eights `begin` to `end` - 1 of a
-/// tile, eight by eight. The rows are 2 u, the columns v.
+/// One warp adds 2^(2 u . v) w of its rows and its share of a tile's columns, eight by eight. The
+/// rows are 2 u, the columns v. A lane adds up to 64 terms one by one; where they are equal, and
+/// all additions round in the same direction, that is off by 1.3e-6 at most.
 template <class Shape, class Form, class Rows, class Storage>
 __device__ __forceinline__ void warp_add_exponentials(
-    const Rows (&rows)[Shape::row_tiles], const Storage& shared, int begin, int end,
+    const Rows (&rows)[Shape::row_tiles], const Storage& shared, int eights,
     LaneSums<Shape::row_tiles, Form::signal>& sums) {
   constexpr int E = Form::signal;
   const int lane = lane_index();
 #pragma unroll 2
-  for (int eight = begin + warp_index() / Shape::row_warps; eight < end;
-       eight += Shape::column_warps) {
+  for (int eight = warp_index() / Shape::row_warps; eight < eights; eight += Shape::column_warps) {
     float weights[E][2];
 #pragma unroll
     for (int e = 0; e < E; ++e) {
@@ -192,27 +188,54 @@ __device__ __forceinline__ void warp_store_sums(const LaneSums<Shape::row_tiles,
   }
 }
 
+/// The states of a thread's rows.
+template <class State, int R>
+struct States {
+  State of[R];
+};
+
 /// A tile from the differences: a thread has rows threadIdx.x, + threads, ... of its block. Not
-/// inlined, and with the states in local memory, so that it takes no registers from the loop that
-/// it stands in for. All threads are done with the shared memory before.
+/// inlined, so that it takes no registers from the loop that it stands in for.
 template <class Shape, int R, class Problem>
-[[gnu::noinline]] __device__ void block_reduce_far_tile(const Problem& problem,
-                                                        typename Problem::State* states,
-                                                        std::int64_t first_row,
-                                                        Staged<ColumnOf<Problem>>* tile,
-                                                        std::int64_t first, int width) {
-  for (int t = threadIdx.x; t < width; t += Shape::threads) {
-    tile[t].column = problem.column(first + t);
-  }
-  __syncthreads();  // the tile is there
+[[gnu::noinline]] __device__ States<typename Problem::State, R> thread_reduce_far_tile(
+    const Problem& problem, States<typename Problem::State, R> states, std::int64_t first_row,
+    const Staged<ColumnOf<Problem>>* tile, std::int64_t first, int width) {
 #pragma unroll
   for (int r = 0; r < R; ++r) {
     const std::int64_t i = first_row + threadIdx.x + r * Shape::threads;
     const RowOf<Problem> row[1] = {problem.row(min(i, problem.rows - 1))};
-    typename Problem::State state[1] = {states[r]};
+    typename Problem::State state[1] = {states.of[r]};
     thread_reduce_tile<1>(problem, row, state, tile, first, width);
-    states[r] = state[0];
+    states.of[r] = state[0];
   }
+  return states;
+}
+
+/// Columns `first` to first + width - 1 into shared memory.
+template <class Problem>
+__device__ __forceinline__ void block_load_columns(const Problem& problem, std::int64_t first,
+                                                   int width, Staged<ColumnOf<Problem>>* tile) {
+  for (int t = threadIdx.x; t < width; t += blockDim.x) tile[t].column = problem.column(first + t);
+  __syncthreads();  // the columns are there
+}
+
+/// All columns of the block's part from the differences. Not inlined, as above.
+template <class Shape, int R, class Problem>
+[[gnu::noinline]] __device__ States<typename Problem::State, R> block_reduce_far_part(
+    const Problem& problem, Split split, Staged<ColumnOf<Problem>>* tile) {
+  constexpr int columns = tensor_tile<Problem::Formula::dimension>;
+  const std::int64_t first_row = blockIdx.x % split.row_blocks * Shape::block_rows;
+  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
+  States<typename Problem::State, R> states;
+#pragma unroll
+  for (int r = 0; r < R; ++r) states.of[r] = problem.reduction.neutral();
+  for (std::int64_t first = range.begin; first < range.end; first += columns) {
+    const int width = static_cast<int>(min(std::int64_t{columns}, range.end - first));
+    block_load_columns(problem, first, width, tile);
+    states = thread_reduce_far_tile<Shape, R>(problem, states, first_row, tile, first, width);
+    __syncthreads();  // all threads are done with the tile
+  }
+  return states;
 }
 
 template <class Shape, class Problem>
@@ -277,9 +300,9 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   totals.set_zero();
   // What is computed from differences: a thread has rows threadIdx.x, + threads, ...
   constexpr int R = (Shape::block_rows + Shape::threads - 1) / Shape::threads;
-  State states[R];
+  States<State, R> states;
 #pragma unroll
-  for (int r = 0; r < R; ++r) states[r] = problem.reduction.neutral();
+  for (int r = 0; r < R; ++r) states.of[r] = problem.reduction.neutral();
 
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
     const int width = width_at(first);
@@ -299,17 +322,14 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     }
     if (!__syncthreads_or(is_far)) {  // and the tile is there
       fetch(first + Storage::tile);
-      constexpr int step = lane_columns / 2 * Shape::column_warps;
-      const int eights = (width + 7) / 8;
-#pragma unroll 1
-      for (int begin = 0; begin < Storage::tile / 8; begin += step) {
-        LaneSums<Shape::row_tiles, E> sums;
-        sums.set_zero();
-        warp_add_exponentials<Shape, Form>(rows, shared, begin, min(eights, begin + step), sums);
-        totals.add(sums);
-      }
+      LaneSums<Shape::row_tiles, E> of_tile;
+      of_tile.set_zero();
+      warp_add_exponentials<Shape, Form>(rows, shared, (width + 7) / 8, of_tile);
+      totals.add(of_tile);
     } else {
-      block_reduce_far_tile<Shape, R>(problem, states, first_row, shared.columns, first, width);
+      block_load_columns(problem, first, width, shared.columns);
+      states = thread_reduce_far_tile<Shape, R>(problem, states, first_row, shared.columns, first,
+                                                width);
       fetch(first + Storage::tile);
     }
   }
@@ -320,13 +340,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       [&](const float& sum) { is_finite = is_finite && isfinite(sum); }, totals.sums);
   if (__syncthreads_or(!is_finite)) {
     all_are_far = true;
-#pragma unroll
-    for (int r = 0; r < R; ++r) states[r] = problem.reduction.neutral();
-    for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
-      block_reduce_far_tile<Shape, R>(problem, states, first_row, shared.columns, first,
-                                      width_at(first));
-      __syncthreads();  // all threads are done with the tile
-    }
+    states = block_reduce_far_part<Shape, R>(problem, split, shared.columns);
   }
 
   __syncthreads();  // all threads are done with the last tile
@@ -337,7 +351,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     for (int r = 0; r < R; ++r) {
       const int row = static_cast<int>(threadIdx.x) + r * Shape::threads;
       if (row < Shape::block_rows && first_row + row < problem.rows) {
-        act(first_row + row, row, states[r]);
+        act(first_row + row, row, states.of[r]);
       }
     }
   };
