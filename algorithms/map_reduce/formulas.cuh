@@ -47,6 +47,8 @@ struct PointAndSignal {
   Vector<T, E> b;
 };
 
+namespace detail {
+
 /// Returns the width. Throws std::invalid_argument, with the formula's name, unless it is a
 /// positive finite number.
 inline double require_width(const char* formula, double width) {
@@ -86,6 +88,8 @@ T gram_scale_of(double width) {
       std::min(std::sqrt(log2_e) / width, static_cast<double>(std::numeric_limits<T>::max())));
 }
 
+}  // namespace detail
+
 /// The sum of the squares of `row` - power * y, with one rounding for each difference: the product
 /// with a power of two is exact.
 template <class T, int D>
@@ -105,7 +109,9 @@ struct Gaussian {
 
   /// Throws std::invalid_argument unless the width is a positive, finite number.
   explicit Gaussian(double width = 1)
-      : Gaussian(SplitScale<T>(std::sqrt(log2_e) / require_width("Gaussian", width)), width) {}
+      : Gaussian(
+            detail::SplitScale<T>(std::sqrt(log2_e) / detail::require_width("Gaussian", width)),
+            width) {}
 
   __device__ __forceinline__ Row row(const Vector<T, D>& x) const { return scaled(power, x); }
   __device__ __forceinline__ Column column(const Vector<T, D>& y, const Vector<T, E>& b) const {
@@ -120,10 +126,10 @@ struct Gaussian {
   T gram_scale;  ///< sqrt(log2 e) / width
 
  private:
-  Gaussian(const SplitScale<T>& scale, double width)
+  Gaussian(const detail::SplitScale<T>& scale, double width)
       : power(scale.power),
         factor(static_cast<T>(scale.rest * scale.rest)),
-        gram_scale(gram_scale_of<T>(width)) {}
+        gram_scale(detail::gram_scale_of<T>(width)) {}
 };
 
 /// exp(-|x - y| / width) b
@@ -134,7 +140,7 @@ struct Laplacian {
 
   /// Throws std::invalid_argument unless the width is a positive, finite number.
   explicit Laplacian(double width = 1)
-      : Laplacian(SplitScale<T>(log2_e / require_width("Laplacian", width))) {}
+      : Laplacian(detail::SplitScale<T>(log2_e / detail::require_width("Laplacian", width))) {}
 
   __device__ __forceinline__ Row row(const Vector<T, D>& x) const { return scaled(power, x); }
   __device__ __forceinline__ Column column(const Vector<T, D>& y, const Vector<T, E>& b) const {
@@ -148,7 +154,7 @@ struct Laplacian {
   T factor;  ///< log2 e / (width power), of distances
 
  private:
-  explicit Laplacian(const SplitScale<T>& scale)
+  explicit Laplacian(const detail::SplitScale<T>& scale)
       : power(scale.power), factor(static_cast<T>(scale.rest)) {}
 };
 
@@ -172,7 +178,8 @@ struct LogGaussian {
 
   /// Throws std::invalid_argument unless the width is a positive, finite number.
   explicit LogGaussian(double width = 1)
-      : LogGaussian(SplitScale<T>(1 / require_width("LogGaussian", width)), width) {}
+      : LogGaussian(detail::SplitScale<T>(1 / detail::require_width("LogGaussian", width)), width) {
+  }
 
   __device__ __forceinline__ Row row(const Vector<T, D>& x) const { return scaled(power, x); }
   __device__ __forceinline__ Column column(const Vector<T, D>& y) const { return y; }
@@ -185,10 +192,10 @@ struct LogGaussian {
   T gram_scale;  ///< sqrt(log2 e) / width
 
  private:
-  LogGaussian(const SplitScale<T>& scale, double width)
+  LogGaussian(const detail::SplitScale<T>& scale, double width)
       : power(scale.power),
         factor(static_cast<T>(scale.rest * scale.rest)),
-        gram_scale(gram_scale_of<T>(width)) {}
+        gram_scale(detail::gram_scale_of<T>(width)) {}
 };
 
 /// (x . y) b

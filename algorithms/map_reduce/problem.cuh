@@ -38,7 +38,7 @@
 #include "map_reduce/arrays.cuh"
 #include "map_reduce/tuning.hpp"
 
-namespace warpath::map_reduce {
+namespace warpath::map_reduce::detail {
 
 /// Whether a formula prepares rows and columns before the pairs (formulas.cuh).
 template <class Formula>
@@ -349,4 +349,4 @@ __device__ __forceinline__ State warp_merge(const Reduction& reduction, State (&
   return lanes_merge<warp_threads / R>(reduction, states[0]);
 }
 
-}  // namespace warpath::map_reduce
+}  // namespace warpath::map_reduce::detail

@@ -14,6 +14,16 @@
 
 namespace warpath::map_reduce {
 
+/// What a scheme needs does not fit the device's memory.
+class DoesNotFit : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+}  // namespace warpath::map_reduce
+
+namespace warpath::map_reduce::detail {
+
 /// Tile B of the columns into shared memory: thread k loads column k + B K.
 template <class Problem>
 __device__ __forceinline__ void block_load_columns(const Problem& problem, std::int64_t first,
@@ -107,12 +117,6 @@ __global__ void reduce_values_kernel(Problem problem, const ValueOfPair<Problem>
 
 // ---------------------------------------------------------------- from the host
 
-/// What a scheme needs does not fit the device's memory.
-class DoesNotFit : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 /// Throws DoesNotFit, with both numbers, unless `rows` x `parts` elements of `bytes` bytes are
 /// free.
 inline void require_memory(const std::string& what, std::int64_t rows, std::int64_t parts,
@@ -193,4 +197,4 @@ void run_naive(const Problem& problem, Workspace& workspace, cudaStream_t stream
          reduce_values_kernel<Problem>, problem, values);
 }
 
-}  // namespace warpath::map_reduce
+}  // namespace warpath::map_reduce::detail

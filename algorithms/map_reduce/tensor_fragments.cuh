@@ -24,7 +24,7 @@
 #include "core/warp.cuh"
 #include "map_reduce/instructions.cuh"
 
-namespace warpath::map_reduce {
+namespace warpath::map_reduce::detail {
 
 /// Chunks of four coordinates.
 constexpr int chunks_of(int coordinates) {
@@ -191,4 +191,4 @@ template <int Coordinates, int Tile>
 using GramTile = std::conditional_t<Coordinates <= 8, NarrowTile<Coordinates, Tile>,
                                     WideTile<Coordinates, Tile>>;
 
-}  // namespace warpath::map_reduce
+}  // namespace warpath::map_reduce::detail

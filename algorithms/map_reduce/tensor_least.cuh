@@ -14,7 +14,7 @@
 #include "map_reduce/tensor_tile.cuh"
 #include "map_reduce/tuned.cuh"
 
-namespace warpath::map_reduce {
+namespace warpath::map_reduce::detail {
 
 /// What a squared distance must stay below, or be equal to, to change a state: bound(). A lane has
 /// but every fourth pair of columns; quad_bound() is what follows from the states of all four lanes
@@ -270,4 +270,4 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   });
 }
 
-}  // namespace warpath::map_reduce
+}  // namespace warpath::map_reduce::detail

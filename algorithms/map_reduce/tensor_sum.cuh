@@ -19,7 +19,7 @@
 #include "map_reduce/tensor_tile.cuh"
 #include "map_reduce/tuned.cuh"
 
-namespace warpath::map_reduce {
+namespace warpath::map_reduce::detail {
 
 /// What is summed over the columns as 2^(-|u - v|^2) w, with u = scale x and v = scale y.
 template <class Formula, class Reduction>
@@ -372,4 +372,4 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   });
 }
 
-}  // namespace warpath::map_reduce
+}  // namespace warpath::map_reduce::detail

@@ -13,7 +13,7 @@
 #include "map_reduce/arrays.cuh"
 #include "map_reduce/tensor_fragments.cuh"
 
-namespace warpath::map_reduce {
+namespace warpath::map_reduce::detail {
 
 /// Columns of a tile of a tensor kernel.
 template <int D>
@@ -138,4 +138,4 @@ struct Fetched {
   }
 };
 
-}  // namespace warpath::map_reduce
+}  // namespace warpath::map_reduce::detail

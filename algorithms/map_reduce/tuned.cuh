@@ -12,7 +12,7 @@
 #include "map_reduce/problem.cuh"
 #include "map_reduce/tuning.hpp"
 
-namespace warpath::map_reduce {
+namespace warpath::map_reduce::detail {
 
 /// The columns of a part: [begin, end).
 struct Range {
@@ -326,4 +326,4 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   if (is_stored) store(share);
 }
 
-}  // namespace warpath::map_reduce
+}  // namespace warpath::map_reduce::detail

@@ -6,7 +6,7 @@
 
 #include "core/divide_up.hpp"
 
-namespace warpath::map_reduce {
+namespace warpath::map_reduce::detail {
 
 /// Columns of a tile in shared memory, by the bytes of one: 256, or as many as leave room for
 /// several blocks.
@@ -50,4 +50,4 @@ struct TensorShape {
   static constexpr int block_rows = warp_rows * RowWarps;
 };
 
-}  // namespace warpath::map_reduce
+}  // namespace warpath::map_reduce::detail

@@ -34,7 +34,7 @@ std::vector<typename Reduction::Result> reduced_by_columns(const Formula& formul
   const Stream stream;
   Workspace workspace;
   Guarded<typename Reduction::Result> out(x.count);
-  const Problem<Formula, Reduction, decltype(x.arrays), decltype(y.arrays)> problem{
+  const detail::Problem<Formula, Reduction, decltype(x.arrays), decltype(y.arrays)> problem{
       formula, reduction, x.arrays, y.arrays, x.count, y.count, out.span().data};
   Choice choice{
       .variant = Variant::tuned_2d, .is_over_columns = true, .block_rows = of.rows_of_block};
