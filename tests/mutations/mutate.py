@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """Plants known bugs in the kernels, one at a time, and says which tests see them.
 
-The tree is copied, every mutation of mutations.py becomes a choice at run time, each test program
+The mutations of a technique, or of core, stand in tests/<slug>/mutations.py: a list of (name,
+text, ...). A text is the code at the place, as written there (line breaks do not matter), with the
+change marked: <<<old ||| new>>> for an expression, {{{old ||| new}}} for a statement. Later texts
+are tried where the earlier ones stand nowhere.
+
+The tree is copied, every mutation becomes a choice at run time, each test program
 is built once, and run for each mutation of its technique: plainly, then with random schedules. A
 mutation that no run fails on is a hole in the tests.
 
@@ -13,14 +18,13 @@ mutation that no run fails on is a hole in the tests.
 import argparse
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-
-from mutations import MUTATIONS, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 CHOICE = """#pragma once
@@ -40,6 +44,24 @@ RUNS = [
 ]
 EXPRESSION = re.compile(r"<<<(.*?) \|\|\| (.*?)>>>", re.DOTALL)
 STATEMENT = re.compile(r"\{\{\{(.*?) \|\|\| (.*?)\}\}\}", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One planted bug: its name, the tests that must see it, and where it stands."""
+
+    name: str
+    test: str
+    texts: tuple[str, ...]
+
+
+def all_mutations() -> list[Mutation]:
+    """Those of all folders of tests, by folder."""
+    found = []
+    for path in sorted((ROOT / "tests").glob("*/mutations.py")):
+        for name, *texts in runpy.run_path(str(path))["MUTATIONS"]:
+            found.append(Mutation(name, path.parent.name, tuple(texts)))
+    return found
 
 
 @dataclass
@@ -178,7 +200,7 @@ def main() -> int:
 
     planted: list[Planted] = []
     gone: list[Mutation] = []
-    for number, mutation in enumerate(MUTATIONS, start=1):
+    for number, mutation in enumerate(all_mutations(), start=1):
         if arguments.only and not {mutation.test, mutation.name} & set(arguments.only):
             continue
         file = plant(tree, mutation, number)

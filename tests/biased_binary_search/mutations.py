@@ -1,0 +1,22 @@
+"""The bugs that tests/mutations/mutate.py plants for the tests of this folder."""
+
+# ruff: noqa: E501  (a mutation is a line)
+MUTATIONS = [
+    (
+        "search: equal keys are behind",
+        "bound == Bound::upper ? !less(key, data[middle]) : <<<less(data[middle], key) ||| !less(key, data[middle])>>>;",
+    ),
+    (
+        "search: the first step is too long",
+        "const Wide scale = <<<(Wide{1} << shift) - 1 ||| Wide{1} << shift>>>;",
+    ),
+    (
+        "run starts: searches one key too few",
+        "starts[i] = biased_search<Bound::lower>(keys, <<<position ||| position - 1>>>, keys[position]",
+        "starts[i] = warpath::biased_search<Bound::lower>(keys, <<<position ||| position - 1>>>, keys[position]",
+    ),
+    (
+        "run starts: the last position is left out",
+        "blockIdx.x) * blockDim.x + threadIdx.x; <<<i < count ||| i + 1 < count>>>; i += stride) { const Index position",
+    ),
+]

@@ -1,0 +1,53 @@
+"""The bugs that tests/mutations/mutate.py plants for the tests of this folder."""
+
+# ruff: noqa: E501  (a mutation is a line)
+MUTATIONS = [
+    (
+        "warp scan: wrong lane bound",
+        "if (<<<lane_index() >= distance ||| lane_index() > distance>>>) value += below;",
+    ),
+    (
+        "lanes below: own lane too",
+        "return <<<(1u << lane_index()) - 1 ||| (2u << lane_index()) - 1>>>;",
+    ),
+    (
+        "warp sum of 64 bits: a digit misplaced",
+        "return low + (middle << <<<21 ||| 20>>>) + (high << 42);",
+    ),
+    (
+        "block scan: no barrier before the total",
+        "{{{__syncthreads();  // and the sums up to each of them ||| ;}}}",
+    ),
+    (
+        "block scan: no barrier at the end",
+        "{{{__syncthreads();  // and read ||| ;}}} return before_warp + through - value;",
+    ),
+    (
+        "block scan: total of the first warp",
+        "total = <<<shared.of_warp[warps - 1] ||| shared.of_warp[0]>>>;",
+    ),
+    (
+        "look-back: the half never changes",
+        "if (<<<number == tiles_ + gridDim.x - 1 ||| number == tiles_ + gridDim.x>>> && lane_index() == 0) {",
+    ),
+    (
+        "look-back: counts its own tile",
+        "const bool is_before = <<<lane_index() < place_in_row ||| lane_index() <= place_in_row>>>;",
+    ),
+    (
+        "look-back: does not wait for whole rows",
+        "(is_row_counted && <<<row_sum / one_tile != warp_threads ||| row_sum / one_tile == 0>>>)",
+    ),
+    (
+        "look-back: nothing is cleared",
+        "if (ticket.tile < used) {{{clear_row(other, ticket.tile); ||| ;}}}",
+    ),
+    (
+        "merge path: ties the other way",
+        "if (<<<less(b[diagonal - 1 - middle], a[middle]) ||| !less(a[middle], b[diagonal - 1 - middle])>>>) {",
+    ),
+    (
+        "bounded merge path: a step short",
+        "if (<<<step <= left ||| step < left>>> && !less(",
+    ),
+]

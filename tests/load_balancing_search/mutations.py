@@ -1,0 +1,33 @@
+"""The bugs that tests/mutations/mutate.py plants for the tests of this folder."""
+
+# ruff: noqa: E501  (a mutation is a line)
+MUTATIONS = [
+    (
+        "thread search: one object too many",
+        "is_item = a < a_end && (<<<b >= b_end ||| b > b_end>>> || is_item);",
+    ),
+    (
+        "block search: no range check at the end of the objects",
+        "const bool is_extended = <<<range.a1 < work.items && range.b1 < work.objects ||| range.a1 < work.items>>>;",
+    ),
+    (
+        "upper bound: objects begin one late",
+        "if (<<<item < static_cast<std::int64_t>(work.scan[middle]) ||| item <= static_cast<std::int64_t>(work.scan[middle])>>>) {",
+    ),
+    (
+        "output aligned: no barrier behind the heads",
+        "{{{__syncthreads();  // the warps' last heads are there, and all heads are read ||| ;}}}",
+    ),
+    (
+        "output aligned: waits for a batch too few",
+        "__pipeline_wait_prior(<<<Shape::stages - 2 ||| Shape::stages - 1>>>);",
+    ),
+    (
+        "output aligned: stores before its share",
+        "if (<<<place + k >= share.begin && place + k < share.end ||| place + k < share.end>>>) {",
+    ),
+    (
+        "output aligned: heads beyond the tile",
+        "if (has_items && <<<place < tile_end - tile ||| place <= tile_end - tile>>>) {",
+    ),
+]

@@ -1,0 +1,54 @@
+"""The bugs that tests/mutations/mutate.py plants for the tests of this folder."""
+
+# ruff: noqa: E501  (a mutation is a line)
+MUTATIONS = [
+    (
+        "last block: no fence",
+        "counter.fetch_add(1, <<<cuda::memory_order_acq_rel ||| cuda::memory_order_relaxed>>>) ==",
+    ),
+    (
+        "last block: partial results not yet written",
+        "{{{__syncthreads();  // the block's partial results are written ||| ;}}}",
+    ),
+    (
+        "merge of parts: the last one is left out",
+        "for (; <<<n < count ||| n + 1 < count>>>; ++n) problem.reduction.merge(state, state_of(n));",
+    ),
+    (
+        "merge of lanes: gives away what it keeps",
+        "const State given = is_upper ? <<<states[r] ||| states[r + half]>>> : states[r + half];",
+    ),
+    (
+        "rows: the tile is overwritten too early",
+        "{{{__syncthreads();  // nobody needs the last tile any more ||| ;}}} for (int t = threadIdx.x; t < width; t += Shape::threads) {",
+        "{{{__syncthreads();  // all threads are done with the last tile ||| ;}}} for (int t = threadIdx.x; t < width; t += Shape::threads) {",
+    ),
+    (
+        "columns: the rest belongs to part 1",
+        "if (Batch > 1 && <<<part == split.parts - 1 ||| part == 1>>> && j < problem.columns) {",
+    ),
+    (
+        "nearest: ties take the last column",
+        "const bool is_first = best.j < 0 || <<<other.j < best.j ||| other.j > best.j>>>;",
+    ),
+    (
+        "gpu_1d: a whole tile at the end",
+        "const int width = static_cast<int>(<<<min(K, problem.columns - first) ||| K>>>); if (has_row)",
+    ),
+    (
+        "naive: a warp's state is left out",
+        "for (unsigned warp = <<<1 ||| 2>>>; warp < blockDim.x / warp_threads; ++warp) {",
+    ),
+    (
+        "split: a group's result is not stored",
+        "if (groups > 1) { {{{store_as(first); ||| ;}}} if (!is_last_block(",
+    ),
+    (
+        "tensor: no barrier before the squares",
+        "{{{__syncthreads();  // the parts of the squares are there ||| ;}}}",
+    ),
+    (
+        "tensor, least: no barrier before the tile",
+        "{{{__syncthreads();  // the tile is there ||| ;}}} fetched.fetch(",
+    ),
+]
