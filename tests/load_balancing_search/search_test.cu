@@ -110,6 +110,31 @@ TYPED_TEST(Search, SharesOfEverySize) {
   }
 }
 
+// The second share's only object begins as its second tile does, or a work item before or after: a
+// head beyond the first tile is left to the second one.
+TYPED_TEST(Search, HeadsWhereATileEnds) {
+  using Begin = typename TypeParam::OffsetType;
+  using Number = typename TypeParam::IndexType;
+  using Shape = detail::OutputAlignedTuning;
+  const int share_steps = 2 * Shape::tile_items;
+  const int before = 4;  // objects, so that a vector of the scan begins with the next one
+  const int first_item = share_steps - before;
+  const int second_tile = first_item / Shape::line_items * Shape::line_items + Shape::tile_items;
+  for (const int begin : {second_tile - 1, second_tile, second_tile + 1}) {
+    std::vector<Begin> counts(before);
+    counts.back() = begin;
+    counts.push_back(Shape::tile_items);
+    const auto scan = on_device(oracle::exclusive_scan(counts));
+    const auto expected = oracle::objects<Number>(counts);
+    const auto items = static_cast<std::int64_t>(expected.size());
+    Guarded<Number> out(items);
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+    detail::run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()},
+                                      out.span().data, share_steps, this->stream_);
+    EXPECT_TRUE(out.get() == expected) << "an object that begins at " << begin;
+  }
+}
+
 TEST(Search, WorkspaceIsUsedAgain) {
   const Stream stream;
   Workspace workspace;
