@@ -44,6 +44,18 @@ __global__ void run_starts_kernel(const Key* keys, const Index* positions, std::
   }
 }
 
+inline constexpr int run_starts_threads = 256;
+
+/// Any number of blocks: where they are too few for all positions, each goes on with later ones.
+template <class Key, class Index, class Less>
+void run_starts(const Key* keys, InputSpan<Index> positions, Index* starts, unsigned blocks,
+                int levels, Less less, cudaStream_t stream) {
+  with_constant<0, 1, 2, 3, 4>("levels", levels, [&]<int Levels>() {
+    launch({blocks, run_starts_threads, 0, stream}, run_starts_kernel<Levels, Key, Index, Less>,
+           keys, positions.data, positions.count, starts, less);
+  });
+}
+
 /// Any type but Options, which come last.
 template <class T>
 concept Comparator = !std::is_same_v<T, Options>;
@@ -82,13 +94,10 @@ void find_run_starts(DeviceSpan<Keys> keys, InputSpan<Index> positions, DeviceSp
   require_indices("positions", positions, keys.count, stream);
   if (positions.count == 0) return;
 
-  constexpr int threads = 256;
-  const std::int64_t blocks = std::min<std::int64_t>(divide_up(positions.count, threads), 1 << 20);
-  with_constant<0, 1, 2, 3, 4>("levels", levels, [&]<int Levels>() {
-    launch({static_cast<unsigned>(blocks), threads, 0, stream},
-           detail::run_starts_kernel<Levels, Key, Index, Less>, keys.data, positions.data,
-           positions.count, starts.data, less);
-  });
+  constexpr std::int64_t most_blocks = 1 << 20;
+  const auto blocks = divide_up(positions.count, detail::run_starts_threads);
+  detail::run_starts(keys.data, positions, starts.data,
+                     static_cast<unsigned>(std::min(blocks, most_blocks)), levels, less, stream);
 }
 /// The same by operator <.
 template <class Keys, class Index>

@@ -19,4 +19,8 @@ MUTATIONS = [
         "run starts: the last position is left out",
         "blockIdx.x) * blockDim.x + threadIdx.x; <<<i < count ||| i + 1 < count>>>; i += stride) { const Index position",
     ),
+    (
+        "run starts: only the first round of the grid",
+        "blockIdx.x) * blockDim.x + threadIdx.x; i < count; <<<i += stride ||| i = count>>>) { const Index position",
+    ),
 ]

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <random>
 
 #include "../device_vectors.cuh"
@@ -154,6 +155,23 @@ TEST(RunStartsOf, SizesAndOffsets) {
       find_run_starts(rest(device_keys), rest(device_positions), starts.span(), stream);
       EXPECT_EQ(starts.get(), oracle::run_starts(keys, positions)) << count << ", " << offset;
     }
+  }
+}
+
+// As for more positions than the largest grid has threads.
+TEST(RunStartsOf, MorePositionsThanThreads) {
+  const Stream stream;
+  const std::vector<std::int32_t> keys = keys_of_runs<std::int32_t>(5 * 256 + 3, 4, true);
+  std::vector<std::int32_t> positions(keys.size());
+  std::iota(positions.begin(), positions.end(), 0);
+  const DeviceBuffer<std::int32_t> device_keys = on_device(keys);
+  const DeviceBuffer<std::int32_t> device_positions = on_device(positions);
+  for (const unsigned blocks : {1u, 2u}) {
+    Guarded<std::int32_t> starts(device_positions.count());
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+    detail::run_starts(device_keys.data(), device_positions.span(), starts.span().data, blocks, 4,
+                       std::less<>{}, stream);
+    EXPECT_EQ(starts.get(), oracle::run_starts(keys, positions)) << blocks << " blocks";
   }
 }
 
