@@ -295,7 +295,7 @@ run_ctest() { ctest --preset "$BACKEND" --parallel "$JOBS"; }
 
 run_pytest() { PYTHONDONTWRITEBYTECODE=1 "$PYTHON" -m pytest -q tests/plots; }
 
-# Both at once: one leaves cores idle at its end, the other takes one core only. Python's output comes behind ctest's.
+# Both at once: one leaves cores idle at its end, the other takes one core only. Python's output comes after ctest's.
 run_ctest_and_pytest() {
   local log=build/pytest.log python_status=0 status=0 python
   run_pytest >"$log" 2>&1 &

@@ -35,7 +35,7 @@ elseif(NOT WARPATH_BACKEND STREQUAL "emulated")
   message(FATAL_ERROR "WARPATH_BACKEND is '${WARPATH_BACKEND}': expected emulated or cuda")
 endif()
 
-# Warnings are errors on every compiler, for all targets of this project and nobody else's: options of the directory, which
+# Warnings are errors on every compiler, for all targets of this project and no other's: options of the directory, which
 # do not travel with a target to those that link it.
 add_compile_options(
   "$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow>"

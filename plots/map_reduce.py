@@ -139,7 +139,7 @@ def _case(row: Row) -> str:
 
 
 def _titled(rows: list[Row], title: str) -> str:
-    """The title with what was computed behind it."""
+    """The title, followed by what was computed."""
     params = rows[0].params
     how = " sum" if params["reduction"] == "sum" else ""
     return f"{title}: {_formula(rows[0])}{how}, D = {params['d']}, {params['number']}"

@@ -27,7 +27,7 @@ def seconds_of_objects(log: Path) -> dict[str, float]:
 
 
 def part_of(name: str) -> str:
-    """The part of the house that an object belongs to: a technique, or another folder."""
+    """The part of the repository that an object belongs to: a technique, or another folder."""
     path = Path(name)
     if path.parts[0] == "tests" and path.parts[1] != "CMakeFiles":
         return path.parts[1]

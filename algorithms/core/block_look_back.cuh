@@ -5,8 +5,7 @@
 //     const TileTicket ticket = block_draw(look_back, shared);
 //     if (ticket.tile < 0) break;
 //     ... count the tile's outputs ...
-//     const std::int64_t place = block_place(look_back, ticket, outputs_of_the_tile, shared,
-//     total);
+//     const std::int64_t place = block_place(look_back, ticket, outputs, shared, total);
 //     ... store them from `place` on ...
 //     __syncthreads();
 //   }

@@ -163,8 +163,8 @@ __device__ __forceinline__ void bulk_store_commit() {
 #endif
 }
 
-/// Waits until at most `Pending` of this thread's groups still read shared memory: the others'
-/// sources may be written again.
+/// Waits until at most `Pending` of this thread's groups still read shared memory. The shared
+/// memory that the other groups stored from may then be written again.
 template <unsigned Pending>
 __device__ __forceinline__ void bulk_store_wait_read() {
 #ifdef SIMT_EMULATION

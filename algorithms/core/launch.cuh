@@ -165,7 +165,7 @@ __device__ __forceinline__ SharedStorage& dynamic_shared() {
 #endif
 }
 
-/// Polls until `ready()` holds. The only spin in the house: each round lets the other threads run.
+/// Polls until `ready()` holds. All spinning is done here: each round lets the other threads run.
 template <class Ready>
 __device__ __forceinline__ void wait_until(Ready ready) {
   while (!ready()) __nanosleep(20);

@@ -31,7 +31,7 @@ struct Vector {
   }
 };
 
-/// `count` vectors of D numbers each in device memory, one behind the other.
+/// `count` vectors of D numbers each in device memory, one after the other.
 template <class T, int D>
 struct Array {
   const T* data = nullptr;

@@ -15,9 +15,8 @@
 //                                              a State: any columns
 //
 //   Value   what the formula gives for a pair (i, j)
-//   Group   of up to group_columns values, within one thread. Sum: a number; ArgMin: the least
-//   value Share   of up to share_columns values: a number where a State has more. Only sums by
-//   blocks
+//   Group   of up to group_columns values, within one thread. Sum: a number; ArgMin: a value
+//   Share   of up to share_columns values: a number where a State has more. Only sums by blocks
 //           have it; for the others a Group is closed into the State
 //   State   of any values, merged in any order: a sum with its error, a value with its column
 //   Result  what is stored

@@ -1,5 +1,5 @@
-// The reductions over j. A reduction is a struct with types State, trivially copyable, and Result,
-// and
+// The reductions over j. A reduction is a struct with a trivially copyable type State, a type
+// Result, and
 //
 //   State neutral()                      what N = 0 gives
 //   void add(State&, value, j)           one more value, F(x_i, y_j); j ascends from call to call
@@ -370,7 +370,7 @@ struct KLeast {
       return;
     }
     insert(best, value, j, [](T a, T b, std::int64_t, std::int64_t b_j) {
-      return a < b || (a == b && b_j < 0);  // behind those that are equal: their j is lower
+      return a < b || (a == b && b_j < 0);  // after those that are equal: their j is lower
     });
   }
   __device__ __forceinline__ void merge(State& best, const State& other) const {
@@ -396,7 +396,7 @@ struct KLeast {
   }
 
  private:
-  /// What comes behind the new one moves up by one; the last one leaves.
+  /// What comes after the new one moves up by one; the last one leaves.
   template <class ComesBefore>
   __device__ __forceinline__ static void insert(State& best, T value, std::int64_t j,
                                                 ComesBefore comes_before) {
@@ -429,7 +429,7 @@ struct ArgMin : detail::ArgExtreme<T, true> {};
 template <class T>
 struct ArgMax : detail::ArgExtreme<T, false> {};
 
-/// The K least values, ascending; behind the last +infinity.
+/// The K least values, ascending; after the last +infinity.
 template <class T, int K>
 struct KMin : detail::KLeast<T, K, Vector<T, K>> {
   __device__ __forceinline__ Vector<T, K> result(
@@ -440,7 +440,7 @@ struct KMin : detail::KLeast<T, K, Vector<T, K>> {
     return values;
   }
 };
-/// The columns of the K least values, by ascending value; behind the last -1.
+/// The columns of the K least values, by ascending value; after the last -1.
 template <class T, int K>
 struct ArgKMin : detail::KLeast<T, K, Vector<std::int64_t, K>> {
   __device__ __forceinline__ Vector<std::int64_t, K> result(

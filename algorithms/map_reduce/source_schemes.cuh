@@ -1,7 +1,26 @@
 // The source's two schemes, step by step, and the tensorized way that it compares itself with.
 //
-// Source: seed 001 (KeOps, "Map-Reduce schemes"). The M x N plane of pairs (i, j) is cut into K x K
-// tiles.
+// Source: documentation of KeOps, "Map-Reduce schemes" (B. Charlier, J. Feydy, J. A. Glaunès,
+// F.-D. Collin, G. Durif, "Kernel Operations on the GPU, with Autodiff, without Memory Overflows",
+// JMLR 22(74), 2021, https://jmlr.org/papers/v22/20-275.html).
+//
+// The M x N plane of pairs (i, j) is cut into K x K tiles. In gpu_1d block A has all tiles of row
+// A of this picture, one after the other, and thread k its row k + A K; in gpu_2d each tile is a
+// block, and leaves a partial result for each of its rows:
+//
+//                 columns j
+//                0         K        2K     N
+//              0 +---------+---------+-----+
+//                | block 0 | block 3 |  6  |   partials[B M + i]: the state of row i over the
+//      rows i  K +---------+---------+-----+   columns of tile (A, B), written by its block
+//                | block 1 | block 4 |  7  |   A + B ceil(M / K)
+//             2K +---------+---------+-----+
+//                | block 2 | block 5 |  8  |   out[i]: those of row i merged for B = 0, 1, ...,
+//              M +---------+---------+-----+   by one thread of reduce_partials_kernel
+//                   B = 0     B = 1   B = 2
+//
+// The schemes are the source's. How a thread adds up its columns, and so how exact sums are, is
+// that of the tuned variants (thread_reduce_tile()).
 #pragma once
 
 #include <cstdint>
@@ -14,7 +33,7 @@
 
 namespace warpath::map_reduce {
 
-/// What a scheme needs does not fit the device's memory.
+/// What a variant needs does not fit the device's memory: thrown by reduce() for naive and gpu_2d.
 class DoesNotFit : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -24,7 +43,8 @@ class DoesNotFit : public std::runtime_error {
 
 namespace warpath::map_reduce::detail {
 
-/// Tile B of the columns into shared memory: thread k loads column k + B K.
+/// Tile B of the columns into shared memory: thread k loads column k + B K. The caller's barrier
+/// must follow.
 template <class Problem>
 __device__ __forceinline__ void block_load_columns(const Problem& problem, std::int64_t first,
                                                    Staged<ColumnOf<Problem>>* tile) {
@@ -44,10 +64,10 @@ __global__ void gpu_1d_kernel(Problem problem) {
   typename Problem::State a[1] = {problem.reduction.neutral()};
   for (std::int64_t first = 0; first < problem.columns; first += K) {
     block_load_columns(problem, first, tile);
-    __syncthreads();  // all latecomers have loaded theirs
+    __syncthreads();  // the columns are there
     const int width = static_cast<int>(min(K, problem.columns - first));
     if (has_row) thread_reduce_tile<1>(problem, row, a, tile, first, width);
-    __syncthreads();  // nobody needs this tile any more
+    __syncthreads();  // all threads have read the tile
   }
   if (has_row) problem.out[i] = problem.reduction.result(a[0]);
 }

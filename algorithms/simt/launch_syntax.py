@@ -46,7 +46,7 @@ def blank(source):
 
 
 def end_of_group(code, begin):
-    """The position behind the bracket that closes the one at `begin`."""
+    """The position after the bracket that closes the one at `begin`."""
     pending = []
     for i in range(begin, len(code)):
         if code[i] in CLOSING:
@@ -80,7 +80,7 @@ def split_arguments(code, begin, end):
 
 
 def end_of_template(code, begin, end):
-    """Behind the > that closes the template arguments at `begin`, or None for a comparison."""
+    """The position after the > that closes the template arguments at `begin`, or None for a comparison."""
     match = re.match(r"<[\w\s:,<>*&]*>(?=\s*[({:])", code[begin:end])
     if match and match.group().count("<") == match.group().count(">"):
         return begin + match.end()
@@ -120,7 +120,7 @@ def is_deduced(code, kernel):
 
 
 def rewritten_launch(source, code, begin, chevrons):
-    """The C++ for the launch whose kernel begins at `begin`, and the position behind it."""
+    """The C++ for the launch whose kernel begins at `begin`, and the position after it."""
     config_end = code.find(">>>", chevrons)
     if config_end < 0:
         raise Error(chevrons, "no >>> follows <<<")

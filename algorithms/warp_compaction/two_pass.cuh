@@ -4,11 +4,10 @@
 //                     temporary buffer, and stores how many it kept; second pass: each warp sums
 //                     the counts of all lower warps, and copies its segment there. Source: J.
 //                     Robinson, "KdTreeGPU", GitHub: "Remove Duplicates".
-//   two_pass_recount  first pass: each warp only counts; second pass: sums the lower counts,
-//   decides
-//                     again, and writes in place.
-//                     Source: M. Billeter, O. Olsson, U. Assarsson, "Efficient Stream Compaction on
-//                     Wide SIMD Many-Core Architectures", HPG 2009.
+//   two_pass_recount  first pass: each warp only counts; second pass: it sums the lower counts,
+//                     decides again, and writes in place. Source: M. Billeter, O. Olsson,
+//                     U. Assarsson, "Efficient Stream Compaction on Wide SIMD Many-Core
+//                     Architectures", HPG 2009.
 //
 // A warp goes through its segment by rows of 32 items: the rows go through shared memory, where
 // each thread finds the item before its own; a ballot tells all threads which items are kept; the

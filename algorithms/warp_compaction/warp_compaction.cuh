@@ -7,9 +7,8 @@
 // All of them keep the order (stable), leave the number of kept elements on the device, allocate
 // only from the workspace, and do not synchronise. The element type is that of the output. n may
 // pass 2^31.
-//   Elements        any type that is trivially copyable, of at most 256 bytes, with alignment at
-//   most
-//                   16; else the call does not compile.
+//   Elements        any type that is trivially copyable and copy-assignable, of at most 256 bytes,
+//                   aligned to at most 16; for others the call does not compile.
 //   Extra memory    single_pass: 9 bytes a tile, and 2 KiB; two_pass_copy: a copy of what is
 //                   written, and 16 KiB; two_pass_recount: 16 KiB.
 //   Errors          std::invalid_argument, which names the argument, before anything is launched: a

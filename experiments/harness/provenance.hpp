@@ -11,7 +11,7 @@ namespace warpath::harness {
 /// The "provenance" object of records and archives; README.md lists its fields.
 Json provenance(const Device& device);
 
-/// "0.1.0 (commit 7d831de..., backend emulated)", with "changed" behind the commit if the tree
+/// "0.1.0 (commit 7d831de..., backend emulated)", with "changed" after the commit if the tree
 /// differed from it.
 std::string version();
 

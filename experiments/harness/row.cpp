@@ -50,7 +50,7 @@ Json make_row(const Point& point, const PointResult& result, const Measure& meas
                       {"p90", time.p90},       {"noise", time.noise}, {"samples", time.samples}};
   }
   row["clock"] = host ? "host" : "gpu";
-  // Nobody empties the CPU's cache, and a host variant is timed one execution a sample.
+  // The CPU's cache is not flushed, and a host variant is timed one execution a sample.
   row["cache"] = host ? Json(nullptr) : Json(enum_name(measure.cache));
   row["launches"] = host ? Json(nullptr) : Json(measure.launches);
   add_rates(row, point, result, ceilings);

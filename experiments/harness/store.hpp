@@ -28,8 +28,8 @@ class FolderLock {
 /// All settings, by the names that they have in a configuration.
 Json to_json(const Measure& measure);
 
-/// Under what a record is valid: the same point, measured in the same way, by the same build, on
-/// the same device and driver.
+/// The key under which a record is kept, and found again: the same point, measured in the same way,
+/// by the same build, on the same device and driver.
 Json record_key(const Point& point, const Measure& measure, const Device& device);
 
 class Store {

@@ -3,7 +3,7 @@
 # ruff: noqa: E501  (a mutation is a line)
 MUTATIONS = [
     (
-        "search: equal keys are behind",
+        "search: equal keys come after",
         "bound == Bound::upper ? !less(key, data[middle]) : <<<less(data[middle], key) ||| !less(key, data[middle])>>>;",
     ),
     (

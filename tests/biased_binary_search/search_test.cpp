@@ -79,7 +79,7 @@ TEST(BiasedSearch, WorkedExampleOfTheSource) {
   std::int64_t end = 5'000'000;
   const std::int64_t key = 5'000'000;
   binary_search_step<Bound::lower, std::int64_t>(no_run, begin, end, key, 9, std::less<>{});
-  EXPECT_EQ(begin, 4'990'235);  // one behind the split, 4,990,234
+  EXPECT_EQ(begin, 4'990'235);  // one after the split, 4,990,234
   EXPECT_EQ(end, 5'000'000);
   binary_search_step<Bound::lower, std::int64_t>(no_run, begin, end, key, 7, std::less<>{});
   EXPECT_EQ(begin, 4'999'924);

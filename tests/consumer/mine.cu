@@ -1,4 +1,4 @@
-// The README's example as a program of somebody else's: exit code 0 if the kept elements are right.
+// The README's example as another project's program: exit code 0 if the kept elements are right.
 #include <cstdint>
 #include <cstdio>
 #include <vector>

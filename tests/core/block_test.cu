@@ -25,7 +25,7 @@ void PrintTo(const Sums<T>& sums, std::ostream* out) {
        << "}";
 }
 
-// Each round has values of its own, so that what an earlier round left behind is never right.
+// Each round has values of its own, so that what an earlier round left is never right.
 template <class T>
 __global__ void block_sums_kernel(const T* values, Sums<T>* results) {
   __shared__ BlockSums<T> shared;

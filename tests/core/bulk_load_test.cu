@@ -18,7 +18,7 @@ struct LoadStorage {
   hopper::TransactionBarrier loaded;
 };
 
-/// One warp: loads elements [first, first + count) of the array behind a line, and stores the whole
+/// One warp: loads elements [first, first + count) of the array after a line, and stores the whole
 /// storage to `out`; what was not loaded is `untouched`.
 template <class T>
 __global__ void load_part_kernel(const T* array, std::int64_t elements, std::int64_t first,

@@ -1,4 +1,4 @@
-// A failed call: what the exception says, and that nothing is left behind for the next call.
+// A failed call: what the exception says, and that nothing is left for the next call.
 #include "core/cuda_check.cuh"
 #include "support.cuh"
 

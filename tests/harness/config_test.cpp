@@ -28,7 +28,7 @@ class ConfigTest : public testing::Test {
     return read_config(folder_.write("c.json", text), techniques());
   }
 
-  /// A configuration that is right but for what replaces `key`, which stands behind all others.
+  /// A configuration that is right but for what replaces `key`, which stands after all others.
   Config read_with(const std::string& members) {
     return read(R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t")" +
                 std::string(members.find("\"sweep\"") == std::string::npos

@@ -14,7 +14,7 @@ __global__ void double_kernel(const int* input, int* output, int n) {
   if (i < n) output[i] = 2 * input[i];
 }
 
-/// What it leaves behind is as after an illegal access.
+/// The device is left as after an illegal access.
 __global__ void trap_kernel() {
   __trap();
 }

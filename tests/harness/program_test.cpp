@@ -305,7 +305,7 @@ TEST_F(ProgramTest, PointThatDoesNotFitIsSkippedWithBytes) {
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("skipped fake/e"), HasSubstr("needs 1.00 EiB"),
                                  HasSubstr("are free")));
   EXPECT_EQ(archive().at("rows").size(), 2U);
-  // Whoever asks for a size that does not fit must notice.
+  // A size that does not fit must be reported.
   EXPECT_EQ(run({"run", "c.json", "--set", "fault=too_large"}).code, 1);
   EXPECT_EQ(run({"run", "c.json", "--set", "fault=too_large,none"}).code, 1);
 }

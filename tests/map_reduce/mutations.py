@@ -20,7 +20,6 @@ MUTATIONS = [
     ),
     (
         "rows: the tile is overwritten too early",
-        "{{{__syncthreads();  // nobody needs the last tile any more ||| ;}}} for (int t = threadIdx.x; t < width; t += Shape::threads) {",
         "{{{__syncthreads();  // all threads are done with the last tile ||| ;}}} for (int t = threadIdx.x; t < width; t += Shape::threads) {",
     ),
     (

@@ -9,7 +9,7 @@ EXAMPLES = sorted((ROOT / "tests").glob("*/example_test.cu"))
 
 
 def between(text, begin, end):
-    """What stands between the first `begin` and the `end` behind it."""
+    """What stands between the first `begin` and the next `end`."""
     return text.split(begin, 1)[1].split(end, 1)[0]
 
 

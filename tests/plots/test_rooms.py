@@ -88,7 +88,7 @@ def stands_on(texts: dict[str, str], path: str, technique: str) -> bool:
 
 
 def strangers(texts: dict[str, str], technique: str, techniques: list[str]) -> list[str]:
-    """The files that name a technique and would be left behind, or be wrong, without it."""
+    """The files that name a technique and would be left over, or be wrong, without it."""
     found = []
     for path, text in texts.items():
         if not names(text, technique) or is_its_own(path, technique) or path.startswith(LISTS):
@@ -142,10 +142,10 @@ def test_a_technique_may_stand_on_another_that_its_readme_names():
 
 
 @pytest.mark.parametrize(
-    "room", ["experiments/", "plots/", "configs/", "tests/plots/", "README.md"]
+    "room", ["algorithms/", "experiments/", "plots/", "configs/", "tests/plots/", "README.md"]
 )
 def test_sources_are_cited_as_a_paper_cites_them(texts, room):
-    """By author, title, venue, year and link: names of files that are not here help nobody."""
+    """By author, title, venue, year and link: names of files that are not here do not help."""
     cited = re.compile(r"\b\d{3}_[0-9a-f]{16}\b|\bseed 00\d")
     assert [
         path for path, text in texts.items() if path.startswith(room) and cited.search(text)

@@ -117,7 +117,7 @@ __global__ void phases_kernel(int* out) {
   if (t == 0) simt::tx_init(barrier, 32);
   __syncthreads();
   simt::tx_wait(barrier, 1);  // the phase before the first counts as complete
-  __syncthreads();            // nobody may still ask for it when phase 1 has begun
+  __syncthreads();            // no thread may still ask for it when phase 1 has begun
   int sum = 0;
   for (unsigned phase = 0; phase < 6; ++phase) {
     if (t < 32) {

@@ -35,7 +35,7 @@ std::string find_difference(const Image& image, const Column& expected) {
   if (at < image.begin) {
     return "written " + std::to_string(image.begin - at) + " bytes before its begin";
   }
-  if (at >= end) return "written " + std::to_string(at - end) + " bytes behind the last kept";
+  if (at >= end) return "written " + std::to_string(at - end) + " bytes after the last kept";
   const std::size_t element = (at - image.begin) / expected.element_bytes;
   const std::size_t from = image.begin + element * expected.element_bytes;
   return "element " + std::to_string(element) + " is " +

@@ -41,7 +41,7 @@ MUTATIONS = [
         "if (<<<i >= begin_ && i < end ||| i < end>>>) out_[i] = buffer_.elements[slot(i)];",
     ),
     (
-        "two pass: no barrier behind the staged row",
+        "two pass: no barrier after the staged row",
         "{{{__syncwarp();  // the row is staged ||| ;}}}",
     ),
     (

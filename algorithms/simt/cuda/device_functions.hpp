@@ -103,8 +103,7 @@ inline unsigned __fns(unsigned mask, unsigned base, int offset) {
   return ~0u;
 }
 
-// ---------------------------------------------------------------- loads and stores with a cache
-// hint
+// ---------------------------------------------------------------- accesses with a cache hint
 template <class T>
 inline T __ldg(const T* p) {
   return *p;

@@ -12,8 +12,7 @@
 #define CUDA_VERSION 13000
 #define CUDART_VERSION CUDA_VERSION
 
-// ---------------------------------------------------------------- settings that change nothing
-// here
+// ---------------------------------------------------------------- settings without an effect
 enum cudaFuncCache {
   cudaFuncCachePreferNone = 0,
   cudaFuncCachePreferShared = 1,
@@ -116,8 +115,7 @@ cudaError_t cudaOccupancyMaxPotentialBlockSize(int* blocks, int* threads, Functi
       blocks, threads, kernel, [=](int) { return shared_bytes; }, most_threads);
 }
 
-// ---------------------------------------------------------------- launches with an array of
-// pointers
+// ---------------------------------------------------------------- launches by pointers
 namespace simt {
 
 template <class... Parameters, std::size_t... I>

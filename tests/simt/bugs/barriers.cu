@@ -1,4 +1,4 @@
-// Barriers that not everybody reaches.
+// Barriers that not all threads reach.
 #include <cooperative_groups.h>
 
 #include "bug.hpp"
