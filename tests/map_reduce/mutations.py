@@ -3,10 +3,6 @@
 # ruff: noqa: E501  (a mutation is a line)
 MUTATIONS = [
     (
-        "last block: no fence",
-        "counter.fetch_add(1, <<<cuda::memory_order_acq_rel ||| cuda::memory_order_relaxed>>>) ==",
-    ),
-    (
         "last block: partial results not yet written",
         "{{{__syncthreads();  // the block's partial results are written ||| ;}}}",
     ),

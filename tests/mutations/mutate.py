@@ -7,8 +7,9 @@ change marked: <<<old ||| new>>> for an expression, {{{old ||| new}}} for a stat
 are tried where the earlier ones stand nowhere.
 
 The tree is copied, every mutation becomes a choice at run time, each test program
-is built once, and run for each mutation of its technique: plainly, then with random schedules. A
-mutation that no run fails on is a hole in the tests.
+is built once, and run for each mutation of its technique: plainly, then with random schedules. What
+no run fails on is tried under ThreadSanitizer, which alone sees that an order of memory is missing.
+A mutation that gets past that, too, is a hole in the tests.
 
   tests/mutations/mutate.py                        the working tree
   tests/mutations/mutate.py --revision 7d831de     another commit
@@ -23,6 +24,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +43,11 @@ RUNS = [
     ("seed 2", {"WARPATH_TEST_SIZE": "small", "SIMT_SEED": "2", "SIMT_LAZY": "1"}),
     ("seed 3", {"WARPATH_TEST_SIZE": "small", "SIMT_SEED": "3", "SIMT_LAZY": "1"}),
     ("all sizes", {}),
+]
+THREAD_SANITIZER = [
+    "-DCMAKE_CXX_COMPILER=clang++",
+    "-DWARPATH_SANITIZE=thread",
+    "-DWARPATH_EXPERIMENTS=OFF",
 ]
 EXPRESSION = re.compile(r"<<<(.*?) \|\|\| (.*?)>>>", re.DOTALL)
 STATEMENT = re.compile(r"\{\{\{(.*?) \|\|\| (.*?)\}\}\}", re.DOTALL)
@@ -137,8 +144,9 @@ def copy_tree(revision: str | None, tree: Path) -> None:
             shutil.copy2(source, tree / name)
 
 
-def build(tree: Path, folder: Path, program: str, jobs: int) -> Path:
+def build(tree: Path, folder: Path, program: str, jobs: int, options: Sequence[str] = ()) -> Path:
     """Builds a test program, unoptimised for speed of compiling rather than of running."""
+    folder.mkdir(parents=True, exist_ok=True)
     log = folder / "build.log"
     with log.open("a") as output:
         commands = [["cmake", "--build", folder, "-j", str(jobs), "--target", program]]
@@ -150,6 +158,7 @@ def build(tree: Path, folder: Path, program: str, jobs: int) -> Path:
                     *("cmake", "-G", "Ninja", "-S", tree, "-B", folder),
                     *("-DWARPATH_BACKEND=emulated", "-DCMAKE_BUILD_TYPE=Release"),
                     f"-DCMAKE_CXX_FLAGS_RELEASE={flags}",
+                    *options,
                 ],
             )
         for command in commands:
@@ -193,8 +202,7 @@ def main() -> int:
     work = arguments.work or Path(tempfile.mkdtemp(prefix="mutations-"))
     tree, folder = work / "tree", work / "build"
     shutil.rmtree(tree, ignore_errors=True)
-    for path in (tree, folder):
-        path.mkdir(parents=True, exist_ok=True)
+    tree.mkdir(parents=True)
     copy_tree(arguments.revision, tree)
     (tree / "algorithms/core/mutation.hpp").write_text(CHOICE)
 
@@ -222,15 +230,25 @@ def main() -> int:
         if failure:
             sys.exit(f"{test} fails without a mutation: {failure}")
         for one in (one for one in planted if one.mutation.test == test):
-            result = "MISSED "
+            result = f"MISSED  {test:24} {one.mutation.name}"
             for name, options in RUNS:
                 failure = first_failure(program, one.number, options, arguments.timeout)
                 if failure:
                     result = f"caught  {test:24} {one.mutation.name}: {name}, {failure}"
                     break
             else:
-                missed += 1
-                result = f"MISSED  {test:24} {one.mutation.name}"
+                options = RUNS[0][1]
+                watched = build(
+                    tree, work / "build-tsan", program.name, arguments.jobs, THREAD_SANITIZER
+                )
+                failure = first_failure(watched, 0, options, arguments.timeout)
+                if failure:
+                    sys.exit(f"{test} fails under ThreadSanitizer without a mutation: {failure}")
+                failure = first_failure(watched, one.number, options, arguments.timeout)
+                if failure:
+                    result = f"caught  {test:24} {one.mutation.name}: ThreadSanitizer, {failure}"
+                else:
+                    missed += 1
             print(result, flush=True)
     print(f"{len(planted)} planted, {len(planted) - missed} caught, {missed} missed")
     if not arguments.work:
