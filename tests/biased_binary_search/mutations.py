@@ -21,6 +21,6 @@ MUTATIONS = [
     ),
     (
         "run starts: only the first round of the grid",
-        "blockIdx.x) * blockDim.x + threadIdx.x; i < count; <<<i += stride ||| i = count>>>) { const Index position",
+        "; <<<i += stride ||| i = count>>>) { const Index position = positions[i];",
     ),
 ]
