@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 
 namespace warpath::hopper {
 
@@ -73,6 +74,29 @@ __device__ __forceinline__ std::uint32_t split_halves(float x) {
 #endif
 }
 
+#ifdef SIMT_EMULATION
+/// A sum as Hopper's tensor cores make it: digits below 2^-25 of the largest addend's leading one
+/// are cut off from each addend, and those of the sum that a float has no room for. Source: M.
+/// Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ
+/// Computer Science 7:e330, 2021, https://doi.org/10.7717/peerj-cs.330
+inline float truncated_sum(const float (&addends)[17]) {
+  float largest = 0;
+  float rounded = 0;
+  for (const float addend : addends) {
+    largest = std::fmax(largest, std::fabs(addend));
+    rounded += addend;
+  }
+  if (largest == 0 || !std::isfinite(rounded)) return rounded;
+  const int digits = 25 - std::ilogb(largest);  // behind the point
+  const double scale = std::ldexp(1.0, digits);
+  std::int64_t sum = 0;
+  for (const float addend : addends) sum += static_cast<std::int64_t>(addend * scale);
+  std::int64_t unit = 1;
+  while (std::abs(sum) / unit >> 24 != 0) unit *= 2;
+  return static_cast<float>(std::ldexp(static_cast<double>(sum / unit * unit), -digits));
+}
+#endif
+
 /// One warp multiplies A (16 x 16 halves, by rows) by B (16 x 8, by columns) into single precision.
 /// With g = lane / 4 and t = lane % 4, a lane holds, two neighbours in k to a register,
 ///   a[0], a[1]       A's rows g and g + 8 at k = 2t and 2t + 1;  a[2], a[3]: at k = 2t + 8 and on
@@ -87,28 +111,29 @@ __device__ __forceinline__ void multiply_16x16x8(const std::uint32_t (&a)[4],
   const auto join = [](std::uint32_t low, std::uint32_t high) {
     return static_cast<std::uint64_t>(high) << 32 | low;
   };
-  const auto dot = [](std::uint64_t x, std::uint64_t y) {
-    double result = 0;
-    for (int shift = 0; shift < 64; shift += 16) {
-      result += static_cast<double>(half_value(static_cast<std::uint32_t>(x >> shift & 0xFFFF))) *
-                half_value(static_cast<std::uint32_t>(y >> shift & 0xFFFF));
-    }
-    return result;
+  const auto halves = [](std::uint64_t four, float* values) {
+    for (int k = 0; k < 4; ++k) values[k] = half_value(four >> 16 * k & 0xFFFF);
   };
-  double sums[4] = {sum[0], sum[1], sum[2], sum[3]};
+  float addends[4][17] = {{sum[0]}, {sum[1]}, {sum[2]}, {sum[3]}};
   for (int t = 0; t < 4; ++t) {
     const int row = lane / 4 * 4 + t;
     const int column = lane % 4 * 8 + t;
-    const std::uint64_t upper = __shfl_sync(~0u, join(a[0], a[2]), row);
-    const std::uint64_t lower = __shfl_sync(~0u, join(a[1], a[3]), row);
-    const std::uint64_t left = __shfl_sync(~0u, join(b[0], b[1]), column);
-    const std::uint64_t right = __shfl_sync(~0u, join(b[0], b[1]), column + 4);
-    sums[0] += dot(upper, left);
-    sums[1] += dot(upper, right);
-    sums[2] += dot(lower, left);
-    sums[3] += dot(lower, right);
+    float upper[4];
+    float lower[4];
+    float left[4];
+    float right[4];
+    halves(__shfl_sync(~0u, join(a[0], a[2]), row), upper);
+    halves(__shfl_sync(~0u, join(a[1], a[3]), row), lower);
+    halves(__shfl_sync(~0u, join(b[0], b[1]), column), left);
+    halves(__shfl_sync(~0u, join(b[0], b[1]), column + 4), right);
+    for (int k = 0; k < 4; ++k) {  // products of halves are exact in float
+      addends[0][1 + 4 * t + k] = upper[k] * left[k];
+      addends[1][1 + 4 * t + k] = upper[k] * right[k];
+      addends[2][1 + 4 * t + k] = lower[k] * left[k];
+      addends[3][1 + 4 * t + k] = lower[k] * right[k];
+    }
   }
-  for (int i = 0; i < 4; ++i) product[i] = static_cast<float>(sums[i]);
+  for (int i = 0; i < 4; ++i) product[i] = truncated_sum(addends[i]);
 #else
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, {%10, %11, %12, %13};"

@@ -209,11 +209,9 @@ __global__ void multiply_kernel(const Lane* lanes, float* products) {
   for (int i = 0; i < 4; ++i) products[4 * thread + i] = product[i];
 }
 
-/// Runs them, three warps a block, and compares every number with the sum of its 16 products. The
-/// error is relative to the sum of their sizes.
-void expect_products(const std::vector<Product>& products, double most_error) {
+/// Runs them, three warps a block: what every lane gets.
+std::vector<float> multiplied(const std::vector<Product>& products) {
   constexpr unsigned warps = 3;
-  ASSERT_EQ(products.size() % warps, 0);
   std::vector<Lane> lanes;
   for (const Product& product : products) {
     for (int lane = 0; lane < 32; ++lane) lanes.push_back(lane_of(product, lane));
@@ -222,7 +220,14 @@ void expect_products(const std::vector<Product>& products, double most_error) {
   DeviceBuffer<float> out(4 * in.count());
   launch({static_cast<unsigned>(products.size()) / warps, 32 * warps}, multiply_kernel, in.data(),
          out.data());
-  const std::vector<float> found = on_host(out);
+  return on_host(out);
+}
+
+/// Compares every number with the sum of its 16 products. The error is relative to the sum of their
+/// sizes. products: a multiple of three.
+void expect_products(const std::vector<Product>& products, double most_error) {
+  const std::vector<float> found = multiplied(products);
+  ASSERT_EQ(found.size(), products.size() * product_rows * product_columns);
   for (std::size_t p = 0; p < products.size(); ++p) {
     for (int row = 0; row < product_rows; ++row) {
       for (int column = 0; column < product_columns; ++column) {
@@ -280,6 +285,20 @@ TEST(TensorCores, MultiplyAnyHalves) {
   const auto subnormal = [&] { return random() % 1024 | (random() % 2 << 15); };
   for (int i = 0; i < 3; ++i) products.push_back(product_of(subnormal, [] { return 0x1p-30f; }));
   expect_products(products, 0x1p-20);
+}
+
+// Sums are cut off, not rounded: errors of many sums add up. 1 + 0x3p-24 is nearest to 1 + 0x1p-22.
+TEST(TensorCores, CutOffWhatAFloatCannotHold) {
+  for (const float sign : {1.0f, -1.0f}) {
+    Product product{};
+    for (auto& row : product.sum) std::fill(std::begin(row), std::end(row), sign);
+    for (auto& row : product.a) {
+      row[3] = nearest_half(sign * 0x1p-12f);
+      row[14] = nearest_half(sign * 0x1p-13f);
+    }
+    for (auto& row : product.b) std::fill(std::begin(row), std::end(row), nearest_half(0x1p-11f));
+    EXPECT_THAT(multiplied({product, product, product}), testing::Each(sign * (1 + 0x1p-23f)));
+  }
 }
 
 }  // namespace
