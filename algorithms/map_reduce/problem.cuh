@@ -244,25 +244,26 @@ __device__ __forceinline__ typename Problem::State thread_merge_parts(
   return state;
 }
 
-/// How a kernel's blocks share the pairs: block b has row block b % row_blocks, and of the columns
-/// part b / row_blocks, `span` of them.
+/// How the pairs are divided among a kernel's blocks: block b has row block b % row_blocks, and of
+/// the columns part b / row_blocks: `span` neighbouring ones. (Except columns_kernel for one row a
+/// block, whose parts take turns.)
 struct Split {
   std::int64_t row_blocks;
   std::int64_t parts;
   std::int64_t span;
 
-  /// Parts are merged in groups of so many, and then the groups.
-  static constexpr std::int64_t group_parts = 16;
-  [[nodiscard]] __host__ __device__ std::int64_t groups() const {
-    return (parts + group_parts - 1) / group_parts;
+  /// Parts are merged in bundles of so many, and then the bundles (not by columns_kernel).
+  static constexpr std::int64_t bundle_parts = 16;
+  [[nodiscard]] __host__ __device__ std::int64_t bundles() const {
+    return (parts + bundle_parts - 1) / bundle_parts;
   }
   [[nodiscard]] __host__ __device__ std::int64_t tickets() const {
-    return row_blocks * (groups() + 1);
+    return row_blocks * (bundles() + 1);
   }
 };
 
 /// Ends a block that has the states of its rows over one part of the columns: the last block of a
-/// group of parts merges those, the last group of a row block all. for_each_row(act) calls
+/// bundle of parts merges those, the last bundle of a row block all. for_each_row(act) calls
 /// act(i, state) for each row i of the calling thread, with the state, which act may change.
 template <class Problem, class ForEachRow>
 __device__ __forceinline__ void block_finish_rows(const Problem& problem, const Split& split,
@@ -270,8 +271,8 @@ __device__ __forceinline__ void block_finish_rows(const Problem& problem, const 
                                                   unsigned* tickets, ForEachRow for_each_row) {
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const std::int64_t part = blockIdx.x / split.row_blocks;
-  const std::int64_t groups = split.groups();
-  const std::int64_t group = part / Split::group_parts;
+  const std::int64_t bundles = split.bundles();
+  const std::int64_t bundle = part / Split::bundle_parts;
   const auto merge = [&](std::int64_t first, std::int64_t step, std::int64_t count) {
     for_each_row([&](std::int64_t i, auto& state) {
       state = thread_merge_parts(problem, partials, i, first, step, count);
@@ -282,16 +283,16 @@ __device__ __forceinline__ void block_finish_rows(const Problem& problem, const 
         [&](std::int64_t i, auto& state) { partials[of_part * problem.rows + i] = state; });
   };
   if (split.parts > 1) {
-    const std::int64_t first = group * Split::group_parts;
-    const std::int64_t count = min(Split::group_parts, split.parts - first);
-    unsigned* ticket = &tickets[row_block * (groups + 1)];
+    const std::int64_t first = bundle * Split::bundle_parts;
+    const std::int64_t count = min(Split::bundle_parts, split.parts - first);
+    unsigned* ticket = &tickets[row_block * (bundles + 1)];
     store_as(part);
-    if (!is_last_block(ticket + 1 + group, static_cast<unsigned>(count))) return;
+    if (!is_last_block(ticket + 1 + bundle, static_cast<unsigned>(count))) return;
     merge(first, 1, count);
-    if (groups > 1) {
+    if (bundles > 1) {
       store_as(first);
-      if (!is_last_block(ticket, static_cast<unsigned>(groups))) return;
-      merge(0, Split::group_parts, groups);
+      if (!is_last_block(ticket, static_cast<unsigned>(bundles))) return;
+      merge(0, Split::bundle_parts, bundles);
     }
   }
   for_each_row(

@@ -75,12 +75,12 @@ __global__ void gpu_1d_kernel(Problem problem) {
 /// The 2D scheme: a block a tile; tile (A, B) is block A + B ceil(M / K), and leaves partial
 /// results a_i of its columns in partials[B M + i].
 template <class Problem>
-__global__ void gpu_2d_kernel(Problem problem, std::int64_t row_tiles,
+__global__ void gpu_2d_kernel(Problem problem, std::int64_t row_blocks,
                               typename Problem::State* partials) {
   auto* tile = &dynamic_shared<Staged<ColumnOf<Problem>>>();  // K columns
   const std::int64_t K = blockDim.x;
-  const std::int64_t A = blockIdx.x % row_tiles;
-  const std::int64_t B = blockIdx.x / row_tiles;
+  const std::int64_t A = blockIdx.x % row_blocks;
+  const std::int64_t B = blockIdx.x / row_blocks;
   const std::int64_t i = A * K + threadIdx.x;
   block_load_columns(problem, B * K, tile);
   __syncthreads();  // the columns are there
@@ -188,14 +188,14 @@ template <class Problem>
 void run_gpu_2d(const Problem& problem, int K, Workspace& workspace, cudaStream_t stream) {
   using State = typename Problem::State;
   constexpr std::size_t column_bytes = sizeof(Staged<ColumnOf<Problem>>);
-  const std::int64_t row_tiles = divide_up(problem.rows, K);
+  const std::int64_t row_blocks = divide_up(problem.rows, K);
   const std::int64_t parts = divide_up(problem.columns, K);
   const std::int64_t needed = problem.rows * parts * static_cast<std::int64_t>(sizeof(State));
   if (needed > workspace.bytes()) require_memory("gpu_2d", problem.rows, parts, sizeof(State));
-  const unsigned blocks = grid_of(row_tiles * parts);
+  const unsigned blocks = grid_of(row_blocks * parts);
   const auto [partials] = workspace.template take<State>(stream, problem.rows * parts);
   launch({blocks, static_cast<unsigned>(K), static_cast<std::size_t>(K) * column_bytes, stream},
-         gpu_2d_kernel<Problem>, problem, row_tiles, partials);
+         gpu_2d_kernel<Problem>, problem, row_blocks, partials);
   launch({grid_of(divide_up(problem.rows, 128)), 128, 0, stream}, reduce_partials_kernel<Problem>,
          problem, partials, parts);
 }

@@ -1,10 +1,11 @@
 // Rows and columns as operands of the tensor cores' matrix product, in float.
 //
-// How a product of floats comes from halves: x = h + l, two halves (11 bits each), and with
-// y = h' + l', x y = h h' + h l' + l h' but for 2^-21 of it. An instruction adds up 16 products.
-// Narrow points (up to 8 coordinates) put (h, h, l, l) . (h', l', h', l') of a coordinate into a
-// lane's four of the 16, so that three coordinates take one instruction; wide ones take three
-// instructions for 16 coordinates, one for each of the three products.
+// How a product of floats comes from halves: x = h + l, two halves (11 bits each), but for 2^-23 of
+// it, and with y = h' + l', x y = h h' + h l' + l h' but for 2^-21 of it (l l' is up to 2^-22). An
+// instruction adds up 16 products. Narrow points (up to 8 coordinates) put (h, h, l, l) . (h', l',
+// h', l') of a coordinate into a lane's four of the 16, so that three coordinates take one
+// instruction; wide ones take three instructions for 16 coordinates, one for each of the three
+// products.
 //
 //        one instruction:  16 rows x 16 products  *  16 products x 8 columns
 //
@@ -51,14 +52,14 @@ struct NarrowRows {
 };
 template <int Coordinates>
 struct WideRows {
-  static constexpr int chunks = (Coordinates + 15) / 16;
-  std::uint32_t high[chunks][4];
-  std::uint32_t low[chunks][4];
+  static constexpr int steps = (Coordinates + 15) / 16;
+  std::uint32_t high[steps][4];
+  std::uint32_t low[steps][4];
 
   template <class CoordinateOf>
   __device__ __forceinline__ void set(int half, CoordinateOf coordinate_of) {
 #pragma unroll
-    for (int c = 0; c < chunks; ++c) {
+    for (int c = 0; c < steps; ++c) {
 #pragma unroll
       for (int pair = 0; pair < 2; ++pair) {
         const int k = 16 * c + lane_index() % 4 * 4 + pair * 2;
@@ -113,8 +114,8 @@ template <int Coordinates, int Tile>
 struct WideTile {
   using Rows = WideRows<Coordinates>;
   static constexpr int tile = Tile;
-  static constexpr int chunks = 4 * Rows::chunks;
-  std::uint32_t halves[Tile / 8][Rows::chunks][warp_threads][4];  ///< two of high, two of low
+  static constexpr int chunks = 4 * Rows::steps;
+  std::uint32_t halves[Tile / 8][Rows::steps][warp_threads][4];  ///< two of high, two of low
   float squares[chunks_of(Coordinates)][Tile];
 
   /// Coordinate k, a multiple of four, followed by zeros.
@@ -129,8 +130,9 @@ struct WideTile {
     store_vector(halves[t / 8][c / 4][t % 8 * 4 + c % 4], pairs);
   }
   /// The tensor cores truncate their sums, where other units round them. Therefore the two small
-  /// products of each chunk are added up first, and sums of more than 64 products outside of the
-  /// tensor cores: a sum is truncated once a chunk at its full size, and not three times.
+  /// products of 16 coordinates are added up first, and sums of more than 64 products outside of
+  /// the tensor cores: a sum is truncated once in 16 coordinates at its full size, and not three
+  /// times.
   template <int RowTiles>
   __device__ __forceinline__ void multiply(const Rows (&rows)[RowTiles], int eight,
                                            float (&products)[RowTiles][4]) const {
@@ -140,9 +142,9 @@ struct WideTile {
       const float zero[4] = {0, 0, 0, 0};
       hopper::multiply_16x16x8(a, b, is_first ? zero : sum, sums);
     };
-    if constexpr (Rows::chunks > 4) {
+    if constexpr (Rows::steps > 4) {
 #pragma unroll
-      for (int c = 0; c < Rows::chunks; ++c) {
+      for (int c = 0; c < Rows::steps; ++c) {
         std::uint32_t both[4];
         load_vector(halves[eight][c][lane_index()], both);
         const std::uint32_t high[2] = {both[0], both[1]};
@@ -164,7 +166,7 @@ struct WideTile {
       }
     } else {
 #pragma unroll
-      for (int c = 0; c < Rows::chunks; ++c) {
+      for (int c = 0; c < Rows::steps; ++c) {
         std::uint32_t both[4];
         load_vector(halves[eight][c][lane_index()], both);
         const std::uint32_t high[2] = {both[0], both[1]};
@@ -177,7 +179,7 @@ struct WideTile {
         for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, products[m], false);
       }
 #pragma unroll
-      for (int c = 0; c < Rows::chunks; ++c) {
+      for (int c = 0; c < Rows::steps; ++c) {
         // (Loaded again: there are no registers left to keep them.)
         std::uint32_t high[2];
         memcpy(high, halves[eight][c][lane_index()], sizeof high);

@@ -102,7 +102,7 @@ __device__ __forceinline__ float gram_error(float square, int chunks) {
   return static_cast<float>(chunks + 3) * 0x1p-21f * reach * reach;
 }
 
-/// Columns of a group, in eights.
+/// Eights of columns whose products a warp has at once, before it compares them.
 inline constexpr int least_eights = 4;
 
 /// The coordinate after the last one of each column: a lower bound of its square.
@@ -128,7 +128,7 @@ template <class Shape, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     tensor_least_kernel(Problem problem, Split split, typename Problem::State* partials,
                         unsigned* tickets) {
-  using Form = LeastDistance<typename Problem::Formula, typename Problem::Reduction>;
+  using Least = LeastDistance<typename Problem::Formula, typename Problem::Reduction>;
   using State = typename Problem::State;
   using Storage = LeastStorage<Shape, Problem>;
   constexpr int D = Storage::dimension;
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   }
   // A row that is not finite has no bound: all of its columns are looked at.
   const auto limit_of = [&](int r) {
-    const float bound = fminf(Form::bound(states[r]), quad_bounds[r]);
+    const float bound = fminf(Least::bound(states[r]), quad_bounds[r]);
     const float limit = (bound * (1 + 0x1p-20f) - squares[r]) * (scale * scale);
     return isfinite(squares[r]) ? limit : std::numeric_limits<float>::infinity();
   };
@@ -200,17 +200,17 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     float limits[lane_rows];
 #pragma unroll
     for (int r = 0; r < lane_rows; ++r) {
-      quad_bounds[r] = Form::quad_bound(states[r]);
+      quad_bounds[r] = Least::quad_bound(states[r]);
       limits[r] = limit_of(r);
     }
     __syncthreads();  // the tile is there
     fetched.fetch(y.data + (first + Storage::tile) * D, width_at(first + Storage::tile));
-    for (int group = warp_column * least_eights; group * 8 < width;
-         group += Shape::column_warps * least_eights) {
+    for (int first_eight = warp_column * least_eights; first_eight * 8 < width;
+         first_eight += Shape::column_warps * least_eights) {
       float values[least_eights][Shape::row_tiles][4] = {};
 #pragma unroll
       for (int eight = 0; eight < least_eights; ++eight) {
-        shared.columns.multiply(rows, group + eight, values[eight]);
+        shared.columns.multiply(rows, first_eight + eight, values[eight]);
       }
 #pragma unroll
       for (int r = 0; r < lane_rows; ++r) {
@@ -227,7 +227,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
         const auto row = problem.row(index_of(row_of(r)));
         for (; candidates != 0; candidates &= candidates - 1) {
           const int n = __ffs(static_cast<int>(candidates)) - 1;
-          const int t = (group + n / 2) * 8 + lane % 4 * 2 + n % 2;
+          const int t = (first_eight + n / 2) * 8 + lane % 4 * 2 + n % 2;
           if (t >= width) break;
           problem.reduction.add(states[r], problem.value(row, problem.column(first + t)),
                                 first + t);

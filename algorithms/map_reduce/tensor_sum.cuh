@@ -1,12 +1,19 @@
-// Sums of exponentials by the Gram form on the tensor cores, in float: of
-// |u - v|^2 = |u|^2 - 2 u . v + |v|^2 the products are a matrix product, and what is left of a pair
-// is an exponential and an addition.
+// Sums of exponentials by the Gram form on the tensor cores, in float. With u = scale x and
+// v = scale y, relative to the centre of the block's rows,
 //
-// How the form stays accurate: it subtracts squares that the distance does not have. So all points
-// are taken relative to the centre of the block's rows, and where rows or columns of a tile lie too
-// far from it for the accuracy, or are not finite, the block computes that tile from the
-// differences. A block that finds a sum that is not finite (an overflow, or a signal that is not
-// finite) computes all of its tiles from the differences: every scheme then gives the same.
+//   2^-|u - v|^2  =  2^-|u|^2      *  2^(2 u . v)         *  2^-|v|^2
+//                    at the end:      a matrix product       into the weights:
+//                    state()          on tensor cores        once for each column of a tile
+//
+// so that what is left of a pair is an exponential, and a multiply-add with the column's weight
+// w 2^-|v|^2.
+//
+// How the form stays accurate: it subtracts squares that the distance does not have. Columns that
+// lie too far from the centre for the accuracy, or are not finite, send their tile to
+// thread_reduce_far_tile(), which computes it from the differences; one such row sends all tiles of
+// the block's part there, since every tile has the block's rows. A block that finds a sum that is
+// not finite (an overflow, or a signal that is not finite) computes all of its tiles from the
+// differences: every scheme then gives the same.
 #pragma once
 
 #include <cstdint>
@@ -132,7 +139,7 @@ struct LaneTotals {
   }
 };
 
-/// One warp adds 2^(2 u . v) w of its rows and its share of a tile's columns, eight by eight. The
+/// One warp adds 2^(2 u . v) w of its rows and its eights of a tile's columns (TensorShape). The
 /// rows are 2 u, the columns v. A lane adds up to 64 terms one by one; where they are equal, and
 /// all additions round in the same direction, that is off by 1.3e-6 at most.
 template <class Shape, class Form, class Rows, class Storage>
@@ -211,10 +218,10 @@ template <class Shape, int R, class Problem>
   return states;
 }
 
-/// Columns `first` to first + width - 1 into shared memory.
+/// Columns `first` to first + width - 1 into shared memory, as they are. Ends with a barrier.
 template <class Problem>
-__device__ __forceinline__ void block_load_columns(const Problem& problem, std::int64_t first,
-                                                   int width, Staged<ColumnOf<Problem>>* tile) {
+__device__ __forceinline__ void block_load_far_tile(const Problem& problem, std::int64_t first,
+                                                    int width, Staged<ColumnOf<Problem>>* tile) {
   for (int t = threadIdx.x; t < width; t += blockDim.x) tile[t].column = problem.column(first + t);
   __syncthreads();  // the columns are there
 }
@@ -231,7 +238,7 @@ template <class Shape, int R, class Problem>
   for (int r = 0; r < R; ++r) states.of[r] = problem.reduction.neutral();
   for (std::int64_t first = range.begin; first < range.end; first += columns) {
     const int width = static_cast<int>(min(std::int64_t{columns}, range.end - first));
-    block_load_columns(problem, first, width, tile);
+    block_load_far_tile(problem, first, width, tile);
     states = thread_reduce_far_tile<Shape, R>(problem, states, first_row, tile, first, width);
     __syncthreads();  // all threads are done with the tile
   }
@@ -327,7 +334,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       warp_add_exponentials<Shape, Form>(rows, shared, (width + 7) / 8, of_tile);
       totals.add(of_tile);
     } else {
-      block_load_columns(problem, first, width, shared.columns);
+      block_load_far_tile(problem, first, width, shared.columns);
       states = thread_reduce_far_tile<Shape, R>(problem, states, first_row, shared.columns, first,
                                                 width);
       fetch(first + Storage::tile);

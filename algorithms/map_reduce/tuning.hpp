@@ -36,8 +36,22 @@ struct ColumnsShape {
   static constexpr int block_rows = Rows * Teams;
 };
 
-/// tensor kernels: a warp has RowTiles tiles of 16 rows; RowWarps of them side by side in a block,
-/// ColumnWarps share the columns of a tile.
+/// tensor kernels: a warp has RowTiles tiles of 16 rows; RowWarps warps divide the block's rows,
+/// ColumnWarps the columns of a tile, by eights. With RowWarps = 2 and ColumnWarps = 2:
+///
+///                       columns of a tile
+///                       0     8     16    24    32
+///                  0    +-----+-----+-----+-----+--
+///      block's          | w 0 | w 2 | w 0 | w 2 |       one square: warp_rows x 8 pairs, the
+///      rows   warp_rows +-----+-----+-----+-----+--     product of one multiply()
+///                       | w 1 | w 3 | w 1 | w 3 |
+///            block_rows +-----+-----+-----+-----+--
+///
+/// Of each 16 rows and 8 columns of a square, lane 4 g + t has rows g and g + 8 at columns 2 t and
+/// 2 t + 1 (tensor_fragments.cuh). So four neighbouring lanes have the sums, or the least values,
+/// of the same rows, and the ColumnWarps warps of those rows leave theirs in shared memory; both
+/// are merged once, after the last tile. tensor_least_kernel gives a warp four neighbouring eights
+/// (least_eights) where tensor_sum_kernel gives it one.
 template <int RowTiles, int RowWarps, int ColumnWarps, int Blocks>
 struct TensorShape {
   static constexpr int row_tiles = RowTiles;

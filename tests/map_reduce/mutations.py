@@ -35,8 +35,8 @@ MUTATIONS = [
         "for (unsigned warp = <<<1 ||| 2>>>; warp < blockDim.x / warp_threads; ++warp) {",
     ),
     (
-        "split: a group's result is not stored",
-        "if (groups > 1) { {{{store_as(first); ||| ;}}} if (!is_last_block(",
+        "split: a bundle's result is not stored",
+        "if (bundles > 1) { {{{store_as(first); ||| ;}}} if (!is_last_block(",
     ),
     (
         "tensor: no barrier before the squares",
