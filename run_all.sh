@@ -11,7 +11,7 @@ readonly NEEDED=(
   libgtest-dev libgmock-dev
   python3-matplotlib python3-pytest python3-jsonschema
 )
-readonly NEEDED_BY_SANITIZERS=(clang libclang-rt-14-dev)
+readonly NEEDED_BY_SANITIZERS=(clang) # and the sanitizers' run time of its version: sanitizer_runtime()
 readonly BACKENDS=(auto cuda emulated emulated-asan emulated-tsan)
 readonly PROFILES=(smoke paper full)
 # Peers in Python: each adds its rows to the archives that it knows; where it cannot run, the rows say why.
@@ -165,6 +165,13 @@ install_packages() {
     die "apt-get failed; all that it said is in $log"
   fi
   rm -f "$log"
+}
+
+# The package with the run time of the sanitizers, which no package without a version has: Debian 12 has clang 14, Ubuntu 24.04 clang 18.
+sanitizer_runtime() {
+  local version
+  version=$(clang -dumpversion 2>/dev/null) || return 0
+  printf 'libclang-rt-%s-dev' "${version%%.*}"
 }
 
 find_nvcc() { command -v nvcc >/dev/null || [[ -x /usr/local/cuda/bin/nvcc ]]; }
@@ -385,6 +392,10 @@ packages=("${NEEDED[@]}")
 [[ $COMMAND == setup || $BACKEND == *san ]] && packages+=("${NEEDED_BY_SANITIZERS[@]}")
 [[ $COMMAND == setup ]] && packages+=(clang-format shellcheck)
 stage 'set up' install_packages "${packages[@]}"
+if [[ $COMMAND == setup || $BACKEND == *san ]]; then
+  runtime=$(sanitizer_runtime)
+  [[ -z $runtime ]] || stage 'set up the sanitizers' install_packages "$runtime"
+fi
 [[ $COMMAND == setup ]] && exit 0
 
 find_python

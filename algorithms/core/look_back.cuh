@@ -16,6 +16,9 @@
 // - No launch clears the words. There are two halves of them: a call uses one and clears the other
 //   for the next call; the ticket says which. So a call is one kernel, in a replayed graph as well.
 //
+// The paper's words: its aggregate is a tile's `sum` here; its inclusive prefix is published for
+// the last tile of a row only, as the next row's `checkpoint`.
+//
 // A word carries flag and sum together, so one relaxed access is the whole message: there is
 // nothing else to order.
 #pragma once

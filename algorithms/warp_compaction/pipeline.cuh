@@ -9,6 +9,19 @@
 //   placer      looks back for the tile's place                          -> slot.placed
 //   copiers     copy the kept items from the ring to their place         -> slot.copied
 //
+//   in             stages, a tile each              ring of kept items            out
+//    |             +---+---+---+                    +-------------------+          ^
+//    +-- loader -->| 0 | 1 | 2 |-- compactors ----->| . . # # # # # . . |- copiers +
+//                  +---+---+---+   (in registers)   +-------------------+
+//                                       | counts             | place
+//                                       v                    |
+//                  slots, a tile each   [ 0 ][ 1 ] ...  [ 15 ]
+//                                       publisher: sum to the look-back; placer: place from it
+//
+// A tile has a stage from its draw until it is in registers, a slot from its count until it is
+// copied, and in the ring as many places as it keeps items. Stages, slots and the ring are each
+// taken in the order of the tiles, and used again in that order.
+//
 // What makes it fast on an H200 is what is waited for, and what is held while waiting. A tile waits
 // long for its place; what it holds then is room for the items that it keeps, in the ring, and not
 // a whole stage. Its sum is published as soon as it is counted, and it is drawn only when its stage
@@ -313,7 +326,7 @@ class Pipeline {
         min(static_cast<std::int64_t>(Shape::tile_items), in_.count - begin(ticket)));
   }
   __device__ void start_load(Stage& stage, TileTicket ticket) {
-    const bool with_halo = Rule::looks_back && ticket.tile > 0;
+    const bool with_halo = Rule::reads_previous && ticket.tile > 0;
     const auto items = stage.items.load_of(count(ticket), with_halo);
     const auto companions = stage.companions.load_of(count(ticket), with_halo);
     stage.items.load(in_.items + begin(ticket), items, stage.loaded);

@@ -1,6 +1,6 @@
 // The rules: which items a compaction keeps. A rule looks at one item, at its companion (the second
-// column, if the rule has one) and, if it asks for it, at the item before: item[-1], which exists
-// for every index but 0.
+// column, if the rule has one) and, if it `reads_previous`, at the item before: item[-1], which
+// exists for every index but 0.
 //
 // A rule that fetches (`fetches`) compares records that lie elsewhere in memory, one for each item,
 // and only where the item ties with the one before it. Such reads wait long and hit no cache, so a
@@ -23,7 +23,7 @@ template <class T, class Predicate>
 struct KeepIf {
   using Item = T;
   using Companion = NoCompanion;
-  static constexpr bool looks_back = false;
+  static constexpr bool reads_previous = false;
   static constexpr bool writes_companion = false;
   static constexpr bool fetches = false;
 
@@ -39,7 +39,7 @@ template <class T, class Flag>
 struct KeepFlagged {
   using Item = T;
   using Companion = Flag;
-  static constexpr bool looks_back = false;
+  static constexpr bool reads_previous = false;
   static constexpr bool writes_companion = false;
   static constexpr bool fetches = false;
 
@@ -51,7 +51,7 @@ template <class T, class U, class Equal>
 struct KeepFirstOfRun {
   using Item = T;
   using Companion = U;
-  static constexpr bool looks_back = true;
+  static constexpr bool reads_previous = true;
   static constexpr bool writes_companion = is_column<U>;
   static constexpr bool fetches = false;
 
@@ -79,7 +79,7 @@ struct KeepDistinctTuple {
   using Item = Coordinate;
   using Companion = Reference;
   using Record = TupleHead<Coordinate>;
-  static constexpr bool looks_back = true;
+  static constexpr bool reads_previous = true;
   static constexpr bool writes_companion = true;
   static constexpr bool fetches = true;
 

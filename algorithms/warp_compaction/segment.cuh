@@ -1,5 +1,15 @@
 // What a warp does with its part of a tile, in the single-pass kernels that move elements through
 // registers: take a batch of items, rank those that are kept, and write them without gaps.
+//
+//   tile      | segment of warp 0 | segment of warp 1 | ...       warps x segment_items
+//   segment   | batch 0 | batch 1 | ...                           Batches x batch_items
+//   batch     row 0  | lane 0 | lane 1 | ... | lane 31 |          batch_rows x 32 lanes x width
+//              ...
+//             row 3  | lane 0 | lane 1 | ... | lane 31 |
+//   lane      `width` consecutive items of a row: one access, where they are aligned to it
+//
+// A warp takes the batches of its segment one after the other. Items lie in memory in the order of
+// the picture: from left to right, and from row to row.
 #pragma once
 
 #include <cstdint>
@@ -74,7 +84,7 @@ class Batch {
 #pragma unroll
     for (int row = 0; row < batch_rows; ++row) {
       const int i = first(begin, row);
-      const bool with_previous = Rule::looks_back && index + i > 0;
+      const bool with_previous = Rule::reads_previous && index + i > 0;
       if constexpr (IsFull) {
         items_[row].load(tile.items + i, with_previous);
         companions_[row].load(column_at(tile.companions, i), with_previous);

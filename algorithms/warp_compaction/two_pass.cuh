@@ -140,7 +140,7 @@ __device__ __forceinline__ void warp_for_each_row(const Rule& rule, const InputO
     if (exists) {
       *item = in.items[i];
       if constexpr (has_companion) *companion = in.companions[i];
-      if (Rule::looks_back && lane_index() == 0 && i > 0) {
+      if (Rule::reads_previous && lane_index() == 0 && i > 0) {
         item[-1] = in.items[i - 1];
         if constexpr (has_companion) companion[-1] = in.companions[i - 1];
       }

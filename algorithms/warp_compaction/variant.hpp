@@ -18,9 +18,10 @@ constexpr auto enum_table(Variant) {
                                            {Variant::single_pass, "single_pass"}});
 }
 
-/// The kernel shape that `single_pass` takes. Only tests and tuning name one: `automatic` chooses
-/// by size, alignment and GPU. Elements of more than 16 bytes have one shape, whatever is named; a
-/// shape that does not fit the device or the alignment is replaced by one that does.
+/// The kernel shape that `single_pass` takes (tuning.hpp): three sizes of tiles of the plain
+/// kernel, or the Hopper pipeline. Only tests and tuning name one: `automatic` chooses by size,
+/// alignment and GPU. Elements of more than 16 bytes have one shape, whatever is named; a shape
+/// that does not fit the device or the alignment is replaced by one that does.
 enum class Path { automatic, small, medium, plain, pipeline };
 constexpr auto enum_table(Path) {
   return std::to_array<EnumName<Path>>({{Path::automatic, "automatic"},
