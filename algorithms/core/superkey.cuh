@@ -16,14 +16,13 @@ template <class Coordinate>
 __host__ __device__ __forceinline__ int compare_superkeys(const Coordinate* a, const Coordinate* b,
                                                           int dimensions, int primary,
                                                           int known_equal = 0) {
-  for (int k = known_equal; k < dimensions; ++k) {
-    const int coordinate = (primary + k) % dimensions;
-    const Coordinate x = a[coordinate];
-    const Coordinate y = b[coordinate];
-    if (x < y) return -1;
-    if (y < x) return 1;
+  int order = 0;
+  for (int k = known_equal; k < dimensions && order == 0; ++k) {
+    const int turned = primary + k;
+    const int coordinate = turned < dimensions ? turned : turned - dimensions;
+    order = (b[coordinate] < a[coordinate] ? 1 : 0) - (a[coordinate] < b[coordinate] ? 1 : 0);
   }
-  return 0;
+  return order;
 }
 
 }  // namespace warpath

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/superkey.cuh"
 #include "core/vector.cuh"
 #include "warp_compaction/columns.cuh"
 
@@ -155,10 +156,9 @@ struct KeepDistinctTuple {
   __device__ void compare_from(int k, Reference a, Reference b, bool& less, bool& greater) const {
     const Coordinate* x = tuples_ + static_cast<std::int64_t>(a) * dimensions_;
     const Coordinate* y = tuples_ + static_cast<std::int64_t>(b) * dimensions_;
-    for (; k < dimensions_ && !less && !greater; ++k) {
-      less = x[place(k)] < y[place(k)];
-      greater = y[place(k)] < x[place(k)];
-    }
+    const int order = compare_superkeys(x, y, dimensions_, primary_, k);
+    less = order < 0;
+    greater = order > 0;
   }
   /// Compares what has been fetched. A whole tuple begins with coordinate 0: the bits that say
   /// which coordinates differ are turned so that the superkey's next one comes first. Its primary

@@ -3,14 +3,6 @@
 # ruff: noqa: E501  (a mutation is a line)
 MUTATIONS = [
     (
-        "search: equal keys come after",
-        "bound == Bound::upper ? !less(key, data[middle]) : <<<less(data[middle], key) ||| !less(key, data[middle])>>>;",
-    ),
-    (
-        "search: the first step is too long",
-        "const Wide scale = <<<(Wide{1} << shift) - 1 ||| Wide{1} << shift>>>;",
-    ),
-    (
         "run starts: searches one key too few",
         "starts[i] = biased_search<Bound::lower>(keys, <<<position ||| position - 1>>>, keys[position]",
         "starts[i] = warpath::biased_search<Bound::lower>(keys, <<<position ||| position - 1>>>, keys[position]",

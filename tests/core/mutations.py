@@ -16,11 +16,11 @@ MUTATIONS = [
     ),
     (
         "block scan: no barrier before the total",
-        "{{{__syncthreads();  // and the sums up to each of them ||| ;}}}",
+        "{{{__syncthreads();  // the sums through each warp are there ||| ;}}}",
     ),
     (
         "block scan: no barrier at the end",
-        "{{{__syncthreads();  // and read ||| ;}}} return before_warp + through - value;",
+        "{{{__syncthreads();  // all threads have read the sums ||| ;}}} return before_warp + through - value;",
     ),
     (
         "block scan: total of the first warp",
@@ -54,5 +54,17 @@ MUTATIONS = [
     (
         "last block: no fence",
         "counter.fetch_add(1, <<<cuda::memory_order_acq_rel ||| cuda::memory_order_relaxed>>>) ==",
+    ),
+    (
+        "biased search: equal keys come after",
+        "bound == Bound::upper ? !less(key, data[middle]) : <<<less(data[middle], key) ||| !less(key, data[middle])>>>;",
+    ),
+    (
+        "biased search: the first step is too long",
+        "const Wide scale = <<<(Wide{1} << shift) - 1 ||| Wide{1} << shift>>>;",
+    ),
+    (
+        "superkey: begins with coordinate 0",
+        "const int turned = <<<primary + k ||| k>>>;",
     ),
 ]
