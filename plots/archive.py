@@ -170,10 +170,11 @@ class Archive:
 
     def timed_rows(self, variants: Iterable[str] | None = None) -> list[Row]:
         """The same, of `variants` where they are given. Raises NothingToDraw if there are none."""
-        wanted = None if variants is None else frozenset(variants)
+        wanted = None if variants is None else list(variants)
         rows = [row for row in self.gpu_rows() if wanted is None or row.variant in wanted]
         if not rows:
-            raise NothingToDraw(f"{self.name} has no point that was timed on a GPU")
+            of = "" if wanted is None else f" of {' or '.join(wanted)}"
+            raise NothingToDraw(f"{self.name} has no point{of} that was timed on a GPU")
         return rows
 
     def cpu_rows(self) -> list[Row]:

@@ -62,15 +62,6 @@ FASTER_THAN_TENSORIZED_CPU = 10_000
 # ---------------------------------------------------------------- rows
 
 
-def _timed(archive: Archive, variants: Iterable[str] = LOOKS) -> list[Row]:
-    """The rows of these variants that may be drawn."""
-    rows = [row for row in archive.gpu_rows() if row.variant in variants]
-    if not rows:
-        of = "" if variants is LOOKS else f" of {' or '.join(variants)}"
-        raise NothingToDraw(f"{archive.name} has no point{of} that was timed on a GPU")
-    return rows
-
-
 def _square(rows: list[Row]) -> list[Row]:
     """The rows with as many rows as columns."""
     return [row for row in rows if row.params["m"] == row.params["n"]]
@@ -78,7 +69,7 @@ def _square(rows: list[Row]) -> list[Row]:
 
 def _timed_squares(archive: Archive, variants: Iterable[str] = LOOKS) -> list[Row]:
     """The rows of these variants that may be drawn over n = m."""
-    rows = _square(_timed(archive, variants))
+    rows = _square(archive.timed_rows(variants))
     if not rows:
         raise NothingToDraw(f"{archive.name} has no point with m = n that was timed on a GPU")
     return rows
@@ -288,7 +279,7 @@ def _mark_crossover(axes: Axes, m: float | None) -> None:
 
 def _over_m(archive: Archive) -> list[Row]:
     """The timed rows at the largest n."""
-    rows = _timed(archive, (*VARIANTS, *PEERS))
+    rows = archive.timed_rows((*VARIANTS, *PEERS))
     return archives.where(rows, n=max(archives.values_of(rows, "n")))
 
 
@@ -370,7 +361,7 @@ def automatic(archive: Archive) -> Figure:
 def block_size(archive: Archive) -> Figure:
     """Time of the source's two schemes over K, the threads of a block."""
     variants = ("gpu_1d", "gpu_2d")
-    rows = _timed(archive, variants)
+    rows = archive.timed_rows(variants)
     sizes = sorted({(row.params["m"], row.params["n"]) for row in rows})
     figure, panels = style.new_figure(len(sizes), width=max(4.0, 6.4 / len(sizes)), height=3.4)
     for axes, (m, n) in zip(panels, sizes, strict=True):
@@ -567,7 +558,7 @@ def _with_the_faster_keops(rows: list[Row]) -> list[Row]:
 
 def cases(archive: Archive) -> Figure:
     """Time by formula, reduction, dimension and number; of KeOps's two, the faster one."""
-    rows = _timed(archive, ("automatic", "gpu_1d", "keops_1d", "keops_2d", "triton"))
+    rows = archive.timed_rows(("automatic", "gpu_1d", "keops_1d", "keops_2d", "triton"))
     problems = list(dict.fromkeys(_problem(row) for row in rows))
     rows = _with_the_faster_keops(rows)
     every = ("automatic", "gpu_1d", "keops", "triton")
@@ -615,7 +606,7 @@ def _accuracy_lines(rows: list[Row]) -> list[tuple[style.Look, list[Row]]]:
 
 def accuracy(archive: Archive) -> Figure:
     """Relative error against float64 over n, by variant and way to add."""
-    timed = _timed(archive)
+    timed = archive.timed_rows(LOOKS)
     rows = [row for row in timed if row.counters.get("relative_error", 0) > 0]
     if not rows:
         raise NothingToDraw(f"{archive.name} has no relative error")
