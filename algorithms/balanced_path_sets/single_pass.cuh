@@ -22,6 +22,7 @@
 #include "balanced_path_sets/tuning.hpp"
 #include "core/block_look_back.cuh"
 #include "core/bulk_load.cuh"
+#include "core/divide_up.hpp"
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "core/look_back.cuh"
@@ -109,7 +110,7 @@ struct SinglePassStorage {
   /// A tile has tile_items + 1 keys at most, and an extension of each input; each part begins and
   /// ends anywhere in a line.
   static constexpr int most_keys = Shape::tile_items + 3 + 4 * (line_keys - 1);
-  static constexpr int stage_keys = (most_keys + line_keys - 1) / line_keys * line_keys;
+  static constexpr int stage_keys = divide_up(most_keys, line_keys) * line_keys;
   struct Nothing {};
   using Picks = std::conditional_t<std::is_same_v<Value, NoValue>, Nothing,
                                    std::uint16_t[2][Shape::tile_items]>;

@@ -1,5 +1,5 @@
-// Collectives of one block of whole warps, at most 1024 threads. All threads call them together;
-// each ends with a barrier, so that the shared storage may be used again at once.
+// Collectives of one block of whole warps, at most 1024 threads. All threads of the block call them
+// together; each ends with a barrier, so that the shared storage can be reused right away.
 #pragma once
 
 #include "core/warp.cuh"
@@ -12,21 +12,21 @@ struct BlockSums {
   T of_warp[warp_threads];
 };
 
-/// The sum of the values of all threads below this one; `total` becomes the sum of all.
+/// The sum of the values of all threads with a lower index; `total` becomes the sum of all threads.
 template <class T>
 __device__ __forceinline__ T block_exclusive_sum(T value, BlockSums<T>& shared, T& total) {
   const T through = warp_inclusive_sum(value);
   const int warps = static_cast<int>(blockDim.x) / warp_threads;
   if (lane_index() == warp_threads - 1) shared.of_warp[warp_index()] = through;
-  __syncthreads();  // the warps' sums are there
+  __syncthreads();  // each warp's sum is there
   if (warp_index() == 0) {
     const T of_warp = lane_index() < warps ? shared.of_warp[lane_index()] : T{};
     shared.of_warp[lane_index()] = warp_inclusive_sum(of_warp);
   }
-  __syncthreads();  // and the sums up to each of them
+  __syncthreads();  // the sums through each warp are there
   total = shared.of_warp[warps - 1];
   const T before_warp = warp_index() == 0 ? T{} : shared.of_warp[warp_index() - 1];
-  __syncthreads();  // and read
+  __syncthreads();  // all threads have read the sums
   return before_warp + through - value;
 }
 
@@ -36,9 +36,9 @@ __device__ __forceinline__ T block_sum(T value, BlockSums<T>& shared) {
   const T sum = warp_sum(value);
   const int warps = static_cast<int>(blockDim.x) / warp_threads;
   if (lane_index() == 0) shared.of_warp[warp_index()] = sum;
-  __syncthreads();  // the warps' sums are there
+  __syncthreads();  // each warp's sum is there
   const T total = warp_sum(lane_index() < warps ? shared.of_warp[lane_index()] : T{});
-  __syncthreads();  // and read
+  __syncthreads();  // all threads have read the sums
   return total;
 }
 

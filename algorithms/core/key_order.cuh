@@ -1,5 +1,5 @@
-// Keys as unsigned integers of the same size and order, so that radix sorts and packed comparisons
-// work on any of them.
+// Maps keys to unsigned integers of the same size and order, so that radix sorts and packed
+// comparisons work for every arithmetic type.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,13 +10,13 @@
 
 namespace warpath {
 
-/// The unsigned integer of a key's size: 4 or 8 bytes.
+/// The unsigned integer with the size of a key: 4 or 8 bytes.
 template <class Key>
 using OrderedBits = std::conditional_t<sizeof(Key) == 4, std::uint32_t, std::uint64_t>;
 
 /// Maps a key so that key_bits(x) < key_bits(y) if and only if x < y. Integers: exact. Floats: -0.0
-/// and 0.0 are equal, as they compare; NaN is no key, since it has no place in the order
-/// (preconditions.cuh finds it): it maps above infinity.
+/// and 0.0 map to the same bits, since they compare equal. NaN has no place in the order and is not
+/// a valid key (preconditions.cuh detects it); it maps to the largest value.
 template <class Key>
 __host__ __device__ __forceinline__ OrderedBits<Key> key_bits(Key key) {
   static_assert(std::is_arithmetic_v<Key> && (sizeof(Key) == 4 || sizeof(Key) == 8));

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <cuda/atomic>
 
+#include "core/divide_up.hpp"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
 
@@ -79,7 +80,7 @@ class LookBack {
     if (used <= tiles_) {  // the usual case: a row for each of the first tiles
       if (ticket.tile < used) clear_row(other, ticket.tile);
     } else {
-      const std::int64_t share = (used + tiles_ - 1) / tiles_;
+      const std::int64_t share = divide_up(used, tiles_);
       const std::int64_t end = min((ticket.tile + 1) * share, used);
       for (std::int64_t row = ticket.tile * share; row < end; ++row) clear_row(other, row);
     }

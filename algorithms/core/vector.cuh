@@ -1,5 +1,5 @@
-// Neighbouring elements in the fewest accesses. Whoever copies a struct may get an access for each
-// of its members; a copy of one of CUDA's own vectors stays one.
+// Loads and stores of neighbouring elements with the fewest accesses. The copy of a struct may
+// compile to one access per member; the copy of a CUDA vector type (uint4) is one access.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -9,12 +9,13 @@
 
 namespace warpath {
 
-/// The widest access that `Bytes` bytes are a multiple of.
+/// The widest vector type whose size divides `Bytes`: 16, 8 or 4 bytes.
 template <std::size_t Bytes>
 using Access =
     std::conditional_t<Bytes % 16 == 0, uint4, std::conditional_t<Bytes % 8 == 0, uint2, unsigned>>;
 
-/// `from` is aligned to the bytes of `elements`, or to 16 if that is less.
+/// Reads `elements` from `from`, which is aligned to sizeof(elements) or to 16 bytes, whichever is
+/// less.
 template <class T, int Count>
 __device__ __forceinline__ void load_vector(const T* from, T (&elements)[Count]) {
   using Part = Access<sizeof(T) * Count>;
@@ -25,7 +26,7 @@ __device__ __forceinline__ void load_vector(const T* from, T (&elements)[Count])
   }
 }
 
-/// `to` is aligned as above.
+/// Writes `elements` to `to`, which is aligned as above.
 template <class T, int Count>
 __device__ __forceinline__ void store_vector(T* to, const T (&elements)[Count]) {
   using Part = Access<sizeof(T) * Count>;

@@ -32,6 +32,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/divide_up.hpp"
 #include "core/last_block.cuh"
 #include "core/warp.cuh"
 #include "map_reduce/arrays.cuh"
@@ -255,7 +256,7 @@ struct Split {
   /// Parts are merged in bundles of so many, and then the bundles (not by columns_kernel).
   static constexpr std::int64_t bundle_parts = 16;
   [[nodiscard]] __host__ __device__ std::int64_t bundles() const {
-    return (parts + bundle_parts - 1) / bundle_parts;
+    return divide_up(parts, bundle_parts);
   }
   [[nodiscard]] __host__ __device__ std::int64_t tickets() const {
     return row_blocks * (bundles() + 1);

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 
+#include "core/divide_up.hpp"
 #include "map_reduce/arrays.cuh"
 #include "map_reduce/tensor_fragments.cuh"
 
@@ -88,7 +89,7 @@ __device__ __forceinline__ float centred_square(const float* point, const float 
 /// threads: those of the next tile are fetched before this one is worked on.
 template <int D, class Tile, int Threads>
 struct Fetched {
-  static constexpr int items = (Tile::tile * Tile::chunks + Threads - 1) / Threads;
+  static constexpr int items = divide_up(Tile::tile * Tile::chunks, Threads);
   float v[items][4];
 
   /// Chunks of `width` columns from y on.

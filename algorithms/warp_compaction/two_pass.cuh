@@ -16,6 +16,7 @@
 
 #include <cstdint>
 
+#include "core/divide_up.hpp"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
 #include "warp_compaction/columns.cuh"
@@ -117,8 +118,8 @@ __device__ __forceinline__ std::int64_t two_pass_warp() {
 /// Equal parts of whole rows; the last warps may have none.
 __device__ __forceinline__ Segment two_pass_segment(std::int64_t n) {
   constexpr std::int64_t warps = two_pass_warps;
-  const std::int64_t rows = (n + warp_threads - 1) / warp_threads;
-  const std::int64_t items = (rows + warps - 1) / warps * warp_threads;
+  const std::int64_t rows = divide_up(n, warp_threads);
+  const std::int64_t items = divide_up(rows, warps) * warp_threads;
   return {min(two_pass_warp() * items, n), min((two_pass_warp() + 1) * items, n)};
 }
 

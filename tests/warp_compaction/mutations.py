@@ -46,7 +46,7 @@ MUTATIONS = [
     ),
     (
         "two pass: the last row is left out",
-        "const std::int64_t rows = <<<(n + warp_threads - 1) / warp_threads ||| n / warp_threads>>>;",
+        "const std::int64_t rows = <<<divide_up(n, warp_threads) ||| n / warp_threads>>>;",
         "const std::int64_t rows = <<<divide_up(n, warp_threads) ||| n / warp_threads>>>;",
     ),
     (
