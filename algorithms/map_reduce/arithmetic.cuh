@@ -18,7 +18,7 @@ inline constexpr double log2_e = 1.4426950408889634074;
 
 /// 2^x; relative error 2^-22, results below 2^-126 are 0.
 __device__ __forceinline__ float exp2_of(float x) {
-  return hopper::exp2_approx(x);
+  return detail::exp2_approx(x);
 }
 
 /// The same for -126 < x < 127 without the special function unit, of which a multiprocessor has one
@@ -89,7 +89,7 @@ __device__ __forceinline__ double log2_of(double x) {
 }
 /// Of numbers that are not negative; relative error 2^-23 in float.
 __device__ __forceinline__ float root_of(float x) {
-  return hopper::root_approx(x);
+  return detail::root_approx(x);
 }
 __device__ __forceinline__ double root_of(double x) {
   return sqrt(x);

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-namespace warpath::hopper {
+namespace warpath::map_reduce::detail {
 
 /// 2^x, in one instruction; relative error 2^-22. Results below 2^-126 are 0.
 __device__ __forceinline__ float exp2_approx(float x) {
@@ -143,4 +143,4 @@ __device__ __forceinline__ void multiply_16x16x8(const std::uint32_t (&a)[4],
 #endif
 }
 
-}  // namespace warpath::hopper
+}  // namespace warpath::map_reduce::detail

@@ -44,7 +44,7 @@ struct NarrowRows {
 #pragma unroll
     for (int c = 0; c < chunks_of(Coordinates); ++c) {
       const int k = 4 * c + lane_index() % 4;
-      const std::uint32_t halves = hopper::split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
+      const std::uint32_t halves = split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
       a[c][half] = __byte_perm(halves, halves, 0x1010);
       a[c][half + 2] = __byte_perm(halves, halves, 0x3232);
     }
@@ -63,9 +63,9 @@ struct WideRows {
 #pragma unroll
       for (int pair = 0; pair < 2; ++pair) {
         const int k = 16 * c + lane_index() % 4 * 4 + pair * 2;
-        const std::uint32_t first = hopper::split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
+        const std::uint32_t first = split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
         const std::uint32_t second =
-            hopper::split_halves(k + 1 < Coordinates ? coordinate_of(k + 1) : 0.0f);
+            split_halves(k + 1 < Coordinates ? coordinate_of(k + 1) : 0.0f);
         high[c][half + 2 * pair] = __byte_perm(first, second, 0x5410);
         low[c][half + 2 * pair] = __byte_perm(first, second, 0x7632);
       }
@@ -84,7 +84,7 @@ struct NarrowTile {
   float squares[chunks_of(Coordinates)][Tile];
 
   __device__ __forceinline__ void set_one(int t, int k, float v) {
-    const std::uint32_t half = hopper::split_halves(v);
+    const std::uint32_t half = split_halves(v);
     const std::uint32_t both[2] = {half, half};
     store_vector(halves[t / 8][k / 4][t % 8 * 4 + k % 4], both);
   }
@@ -105,7 +105,7 @@ struct NarrowTile {
       for (int m = 0; m < RowTiles; ++m) {
         const float sum[4] = {products[m][0], products[m][1], products[m][2], products[m][3]};
         const float zero[4] = {0, 0, 0, 0};
-        hopper::multiply_16x16x8(rows[m].a[c], b, c == 0 ? zero : sum, products[m]);
+        multiply_16x16x8(rows[m].a[c], b, c == 0 ? zero : sum, products[m]);
       }
     }
   }
@@ -123,7 +123,7 @@ struct WideTile {
   __device__ __forceinline__ void set(int t, int c, const float (&v)[4]) {
     std::uint32_t split[4];
 #pragma unroll
-    for (int k = 0; k < 4; ++k) split[k] = hopper::split_halves(v[k]);
+    for (int k = 0; k < 4; ++k) split[k] = split_halves(v[k]);
     const std::uint32_t pairs[4] = {
         __byte_perm(split[0], split[1], 0x5410), __byte_perm(split[2], split[3], 0x5410),
         __byte_perm(split[0], split[1], 0x7632), __byte_perm(split[2], split[3], 0x7632)};
@@ -140,7 +140,7 @@ struct WideTile {
                                   float(&sums)[4], bool is_first) {
       const float sum[4] = {sums[0], sums[1], sums[2], sums[3]};
       const float zero[4] = {0, 0, 0, 0};
-      hopper::multiply_16x16x8(a, b, is_first ? zero : sum, sums);
+      multiply_16x16x8(a, b, is_first ? zero : sum, sums);
     };
     if constexpr (Rows::steps > 4) {
 #pragma unroll

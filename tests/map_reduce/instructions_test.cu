@@ -21,7 +21,7 @@ constexpr float infinity = std::numeric_limits<float>::infinity();
 
 __global__ void exp2_kernel(const float* x, float* powers, int count) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < count) powers[i] = hopper::exp2_approx(x[i]);
+  if (i < count) powers[i] = detail::exp2_approx(x[i]);
 }
 std::vector<float> powers_of(const std::vector<float>& x) {
   const DeviceBuffer<float> in = on_device(x);
@@ -63,7 +63,7 @@ TEST(Exp2Approx, EndsInZeroAndInfinity) {
 
 __global__ void root_kernel(const float* x, float* roots, int count) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < count) roots[i] = hopper::root_approx(x[i]);
+  if (i < count) roots[i] = detail::root_approx(x[i]);
 }
 std::vector<float> roots_of(const std::vector<float>& x) {
   const DeviceBuffer<float> in = on_device(x);
@@ -126,7 +126,7 @@ std::uint32_t nearest_half(float x) {
 
 __global__ void split_kernel(const float* x, std::uint32_t* both, int count) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < count) both[i] = hopper::split_halves(x[i]);
+  if (i < count) both[i] = detail::split_halves(x[i]);
 }
 
 TEST(TensorCores, AFloatIsTheSumOfTwoHalves) {
@@ -205,7 +205,7 @@ __global__ void multiply_kernel(const Lane* lanes, float* products) {
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x;
   const Lane own = lanes[thread];
   float product[4];
-  hopper::multiply_16x16x8(own.a, own.b, own.sum, product);
+  detail::multiply_16x16x8(own.a, own.b, own.sum, product);
   for (int i = 0; i < 4; ++i) products[4 * thread + i] = product[i];
 }
 
