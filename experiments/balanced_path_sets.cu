@@ -10,6 +10,7 @@
 #include "balanced_path_sets/balanced_path_sets.cuh"
 #include "balanced_path_sets/demonstration.cuh"
 #include "device_compare.cuh"
+#include "harness/device.hpp"
 #include "peers/thrust_sets.hpp"
 #include "techniques.hpp"
 
@@ -103,8 +104,11 @@ class Sets : public harness::Problem {
 
   harness::Execution prepare(const Parameters& point) override {
     const SetOperation operation = operation_of(point);
-    if (point.text("variant") == "thrust")
-      return thrust_sets::set_operation(operation, arrays(), count_.data());
+    if constexpr (!harness::emulated) {
+      if (point.text("variant") == "thrust") {
+        return thrust_sets::set_operation(operation, arrays(), count_.data());
+      }
+    }
     const auto chosen = harness::named<balanced_path_sets::Variant>(point, "variant");
     switch (operation) {
       case SetOperation::intersection:
@@ -238,6 +242,11 @@ class Sets : public harness::Problem {
   Workspace workspace_;
 };
 
+std::unique_ptr<harness::Problem> make_sets(const Parameters& problem) {
+  if (problem.text("key") == "i32") return harness::make_problem<Sets<std::int32_t>>(problem);
+  return harness::make_problem<Sets<std::int64_t>>(problem);
+}
+
 /// Inputs, outputs and what is expected, each with values or without, and what `compact` stores in
 /// between.
 std::int64_t device_bytes(const Parameters& problem) {
@@ -249,51 +258,35 @@ std::int64_t device_bytes(const Parameters& problem) {
 }  // namespace
 
 harness::Technique balanced_path_sets_technique() {
-  using harness::Role;
-  using harness::Runs;
-  harness::Technique technique;
-  technique.name = "balanced_path_sets";
-  technique.summary = "set operations on sorted multisets, cut along the balanced path";
-  technique.source = "S. Baxter, Modern GPU 1.1, NVIDIA Research 2013: Multisets";
-  technique.parameters = {
-      {"n", std::int64_t{1} << 20, {}, 2, 2147483647.0, true, "keys of both inputs together"},
-      {"a_percent", std::int64_t{50}, {}, 0, 100, true, "of them in A"},
-      {"key",
-       std::string("i32"),
-       {"i32", "i64"},
-       0,
-       0,
-       true,
-       "type of the keys, and of the values"},
-      {"values", std::string("off"), {"on", "off"}, 0, 0, true, "a value for each key"},
-      {"distribution",
-       std::string("doc"),
-       {"doc", "published", "few", "unique", "heavy1000", "huge16"},
-       0,
-       0,
-       true,
-       "of the keys: n/2 of them, drawn uniformly; n, n/20, n/2000, 16; unique: they rise by 1 to "
-       "3"},
-      {"seed", std::int64_t{42}, {}, 0, 9e15, true, "of the keys"},
-      {"operation", std::string("intersection"), enum_names<SetOperation>(), 0, 0, false,
-       "what is computed"},
-  };
-  technique.variants = {
-      {"count_scan_stream", Role::technique, Runs::anywhere,
-       "the source: count the outputs, scan the counts, do it again and store"},
-      {"compact", Role::technique, Runs::anywhere,
-       "the source: store into a temporary array, scan the counts, close the gaps"},
-      {"single_pass", Role::technique, Runs::anywhere,
-       "once: the next keys are loaded meanwhile, places come from look-back"},
-      {"thrust", Role::peer, Runs::gpu, "thrust::set_*, or its by_key form"},
-  };
-  technique.device_bytes = device_bytes;
-  technique.make_problem = [](const Parameters& problem) -> std::unique_ptr<harness::Problem> {
-    if (problem.text("key") == "i32") return std::make_unique<Sets<std::int32_t>>(problem);
-    return std::make_unique<Sets<std::int64_t>>(problem);
-  };
-  technique.demonstration = balanced_path_sets::demonstration;
-  return technique;
+  using namespace harness;            // NOLINT(google-build-using-namespace)
+  using balanced_path_sets::Variant;  // not the harness's
+  return {
+      .name = "balanced_path_sets",
+      .summary = "set operations on sorted multisets, cut along the balanced path",
+      .source = "S. Baxter, Modern GPU 1.1, NVIDIA Research 2013: Multisets",
+      .parameters = {integer_parameter("n", 1 << 20, 2, 2147483647, "keys of both inputs together"),
+                     integer_parameter("a_percent", 50, 0, 100, "of them in A"),
+                     choice_parameter("key", {"i32", "i64"}, "type of the keys, and of the values"),
+                     switch_parameter("values", false, "a value for each key"),
+                     choice_parameter(
+                         "distribution",
+                         {"doc", "published", "few", "unique", "heavy1000", "huge16"},
+                         "of the keys: n/2 of them, drawn uniformly; n, n/20, n/2000, 16; "
+                         "unique: they rise by 1 to 3"),
+                     seed_parameter("of the keys"),
+                     of_variants(choice_parameter("operation", SetOperation::intersection,
+                                                  "what is computed"))},
+      .variants = variants_of<Variant>(
+          {{Variant::count_scan_stream, Role::technique,
+            "the source: count the outputs, scan the counts, do it again and store"},
+           {Variant::compact, Role::technique,
+            "the source: store into a temporary array, scan the counts, close the gaps"},
+           {Variant::single_pass, Role::technique,
+            "once: the next keys are loaded meanwhile, places come from look-back"}},
+          {{"thrust", Role::peer, Runs::gpu, "thrust::set_*, or its by_key form"}}),
+      .device_bytes = device_bytes,
+      .make_problem = make_sets,
+      .demonstration = balanced_path_sets::demonstration};
 }
 
 }  // namespace warpath

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "device_compare.cuh"
+#include "harness/device.hpp"
 #include "load_balancing_search/demonstration.cuh"
 #include "load_balancing_search/load_balancing_search.cuh"
 #include "load_balancing_search/oracle.hpp"
@@ -80,11 +81,13 @@ class Search : public harness::Problem {
     using load_balancing_search::Options;
     using load_balancing_search::Variant;
     const std::string& variant = point.text("variant");
-    if (variant == "thrust_upper_bound") {
-      return thrust_search::upper_bound(scan_.data(), scan_.count(), items_, out_.data());
-    }
-    if (variant == "thrust_scatter_scan") {
-      return thrust_search::scatter_scan(scan_.data(), scan_.count(), items_, out_.data());
+    if constexpr (!harness::emulated) {
+      if (variant == "thrust_upper_bound") {
+        return thrust_search::upper_bound(scan_.data(), scan_.count(), items_, out_.data());
+      }
+      if (variant == "thrust_scatter_scan") {
+        return thrust_search::scatter_scan(scan_.data(), scan_.count(), items_, out_.data());
+      }
     }
     if (variant == "serial") {
       host_out_.resize(static_cast<std::size_t>(items_));
@@ -155,49 +158,38 @@ std::int64_t device_bytes(const Parameters& problem) {
 }  // namespace
 
 harness::Technique load_balancing_search_technique() {
-  using harness::Role;
-  using harness::Runs;
-  harness::Technique technique;
-  technique.name = "load_balancing_search";
-  technique.summary = "which object generated a work item, by merge path over the scan of counts";
-  technique.source = "S. Baxter, Modern GPU 1.1, NVIDIA Research 2013: Load-Balancing Search";
-  technique.parameters = {
-      {"n", std::int64_t{1} << 20, {}, 1, 2147483647.0, true, "work items"},
-      {"objects", std::int64_t{0}, {}, 0, 2147483647.0, true, "objects; 0: n / average of them"},
-      {"average", 4.0, {}, 0.01, 1e9, true, "work items an object, if `objects` is 0"},
-      {"distribution",
-       std::string("random"),
-       {"uniform", "random", "power_law", "one_big", "mostly_empty"},
-       0,
-       0,
-       true,
-       "of the counts: all equal; 0 to twice the average; few with most; one with half of all; one "
-       "in a hundred not empty"},
-      {"seed", std::int64_t{42}, {}, 0, 9e15, true, "of the counts"},
-      {"items_per_thread",
-       std::int64_t{11},
-       {},
-       3,
-       23,
-       false,
-       "merge_path: steps of the path a thread: 3, 7, 11, 15 or 23"},
-  };
-  technique.variants = {
-      {"merge_path", Role::technique, Runs::anywhere,
-       "the source: tiles by merge path, a serial loop in each thread"},
-      {"upper_bound", Role::naive, Runs::anywhere, "a binary search for each work item"},
-      {"output_aligned", Role::technique, Runs::anywhere,
-       "merge-path tiles; heads, a maximum scan, 16-byte stores"},
-      {"thrust_upper_bound", Role::peer, Runs::gpu, "thrust::upper_bound of the work items"},
-      {"thrust_scatter_scan", Role::peer, Runs::gpu, "thrust::scatter_if and a maximum scan"},
-      {"serial", Role::oracle, Runs::host, "the source's serial loop, on one thread of the CPU"},
-  };
-  technique.device_bytes = device_bytes;
-  technique.make_problem = [](const Parameters& problem) {
-    return std::make_unique<Search>(problem);
-  };
-  technique.demonstration = load_balancing_search::demonstration;
-  return technique;
+  using namespace harness;  // NOLINT(google-build-using-namespace)
+  using load_balancing_search::Options;
+  using load_balancing_search::Variant;  // not the harness's
+  return {
+      .name = "load_balancing_search",
+      .summary = "which object generated a work item, by merge path over the scan of counts",
+      .source = "S. Baxter, Modern GPU 1.1, NVIDIA Research 2013: Load-Balancing Search",
+      .parameters =
+          {count_parameter("n", 1 << 20, "work items"),
+           integer_parameter("objects", 0, 0, 2147483647, "objects; 0: n / average of them"),
+           real_parameter("average", 4, 0.01, 1e9, "work items an object, if `objects` is 0"),
+           choice_parameter("distribution",
+                            {"random", "uniform", "power_law", "one_big", "mostly_empty"},
+                            "of the counts: 0 to twice the average; all equal; few with most; one "
+                            "with half of all; one in a hundred not empty"),
+           seed_parameter("of the counts"),
+           of_variants(
+               integer_parameter("items_per_thread", Options{}.items_per_thread, 3, 23,
+                                 "merge_path: steps of the path a thread: 3, 7, 11, 15 or 23"))},
+      .variants = variants_of<Variant>(
+          {{Variant::merge_path, Role::technique,
+            "the source: tiles by merge path, a serial loop in each thread"},
+           {Variant::upper_bound, Role::naive, "a binary search for each work item"},
+           {Variant::output_aligned, Role::technique,
+            "merge-path tiles; heads, a maximum scan, 16-byte stores"}},
+          {{"thrust_upper_bound", Role::peer, Runs::gpu, "thrust::upper_bound of the work items"},
+           {"thrust_scatter_scan", Role::peer, Runs::gpu, "thrust::scatter_if and a maximum scan"},
+           {"serial", Role::oracle, Runs::host,
+            "the source's serial loop, on one thread of the CPU"}}),
+      .device_bytes = device_bytes,
+      .make_problem = harness::make_problem<Search>,
+      .demonstration = load_balancing_search::demonstration};
 }
 
 }  // namespace warpath

@@ -13,7 +13,7 @@ namespace {
 using harness::Parameters;
 using map_reduce::Accuracy;
 
-std::unique_ptr<harness::Problem> make_problem(const Parameters& problem) {
+std::unique_ptr<harness::Problem> make_pairs(const Parameters& problem) {
   using namespace experiments::pairs;  // NOLINT(google-build-using-namespace)
   if (problem.text("formula") != "gaussian" || problem.text("reduction") != "sum") {
     return make_other(problem);
@@ -34,69 +34,50 @@ std::int64_t device_bytes(const Parameters& problem) {
 }  // namespace
 
 harness::Technique map_reduce_technique() {
-  using harness::Role;
-  using harness::Runs;
-  harness::Technique technique;
-  technique.name = "map_reduce";
-  technique.summary = "reductions over j of F(x_i, y_j) for every i, without storing the values";
-  technique.source =
-      "B. Charlier, J. Feydy, J. A. Glaunès, F.-D. Collin, G. Durif, Kernel Operations on the GPU, "
-      "with Autodiff, without Memory Overflows, JMLR 22(74), 2021; documentation of KeOps, "
-      "Map-Reduce schemes";
-  technique.parameters = {
-      {"m", std::int64_t{10'000}, {}, 1, 1e8, true, "rows i"},
-      {"n", std::int64_t{10'000}, {}, 1, 1e8, true, "columns j"},
-      {"d", std::int64_t{3}, {}, 1, 128, true, "dimensions of the points: 1, 3, 16, 64 or 128"},
-      {"formula",
-       std::string("gaussian"),
-       {"gaussian", "laplacian", "log_gaussian", "squared_distance"},
-       0,
-       0,
-       true,
-       "F: exp(-|x-y|^2) b, exp(-|x-y|) b, -|x-y|^2, |x-y|^2"},
-      {"reduction",
-       std::string("sum"),
-       {"sum", "log_sum_exp", "argmin", "argkmin"},
-       0,
-       0,
-       true,
-       "over j; argkmin: the 10 least"},
-      {"number", std::string("float32"), {"float32", "float64"}, 0, 0, true, "type of all numbers"},
-      {"accuracy", std::string("block"), enum_names<Accuracy>(), 0, 0, true,
-       "how sums are added: one by one, tile by tile, with compensation"},
-      {"seed", std::int64_t{42}, {}, 0, 9e15, true, "of points and signals"},
-      {"block_threads", std::int64_t{192}, {}, 32, 1024, false, "K of gpu_1d and gpu_2d"},
-      {"rows_per_thread",
-       std::int64_t{0},
-       {},
-       0,
-       8,
-       false,
-       "of tuned_1d and tuned_2d: 1, 4 or 8; 0: the cost model's choice"},
-      {"splits",
-       std::int64_t{0},
-       {},
-       0,
-       65535,
-       false,
-       "parts of the columns, of tuned_2d and tensor; 0: the cost model's choice"},
-  };
-  technique.variants = {
-      {"naive", Role::naive, Runs::anywhere, "tensorized: all m x n values in device memory"},
-      {"gpu_1d", Role::technique, Runs::anywhere, "the source: a thread a row, tiles of columns"},
-      {"gpu_2d", Role::technique, Runs::anywhere,
-       "the source: tiles one by one to the blocks, partial results, a final reduction"},
-      {"tuned_1d", Role::technique, Runs::anywhere, "several rows a thread, in registers"},
-      {"tuned_2d", Role::technique, Runs::anywhere,
-       "the same with the columns in parts; for few rows, threads over the columns"},
-      {"tensor", Role::technique, Runs::anywhere, "Gram form on the tensor cores"},
-      {"automatic", Role::technique, Runs::anywhere, "what the cost model expects to be fastest"},
-      {"cpu", Role::oracle, Runs::host, "tensorized on one CPU core"},
-      {"cpu_openmp", Role::oracle, Runs::host, "tensorized on all CPU cores"},
-  };
-  technique.device_bytes = device_bytes;
-  technique.make_problem = make_problem;
-  return technique;
+  using namespace harness;  // NOLINT(google-build-using-namespace)
+  using map_reduce::Options;
+  using map_reduce::Variant;  // not the harness's
+  return {.name = "map_reduce",
+          .summary = "reductions over j of F(x_i, y_j) for every i, without storing the values",
+          .source =
+              "B. Charlier, J. Feydy, J. A. Glaunès, F.-D. Collin, G. Durif, Kernel Operations on "
+              "the GPU, with Autodiff, without Memory Overflows, JMLR 22(74), 2021; documentation "
+              "of KeOps, Map-Reduce schemes",
+          .parameters =
+              {integer_parameter("m", 10'000, 1, 100'000'000, "rows i"),
+               integer_parameter("n", 10'000, 1, 100'000'000, "columns j"),
+               integer_parameter("d", 3, 1, 128, "dimensions of the points: 1, 3, 16, 64 or 128"),
+               choice_parameter("formula",
+                                {"gaussian", "laplacian", "log_gaussian", "squared_distance"},
+                                "F: exp(-|x-y|^2) b, exp(-|x-y|) b, -|x-y|^2, |x-y|^2"),
+               choice_parameter("reduction", {"sum", "log_sum_exp", "argmin", "argkmin"},
+                                "over j; argkmin: the 10 least"),
+               choice_parameter("number", {"float32", "float64"}, "type of all numbers"),
+               choice_parameter("accuracy", Accuracy::block,
+                                "how sums are added: one by one, tile by tile, with compensation"),
+               seed_parameter("of points and signals"),
+               of_variants(integer_parameter("block_threads", Options{}.block_threads, 32, 1024,
+                                             "K of gpu_1d and gpu_2d")),
+               of_variants(integer_parameter(
+                   "rows_per_thread", 0, 0, 8,
+                   "of tuned_1d and tuned_2d: 1, 4 or 8; 0: the cost model's choice")),
+               of_variants(integer_parameter(
+                   "splits", 0, 0, 65535,
+                   "parts of the columns, of tuned_2d and tensor; 0: the cost model's choice"))},
+          .variants = variants_of<Variant>(
+              {{Variant::naive, Role::naive, "tensorized: all m x n values in device memory"},
+               {Variant::gpu_1d, Role::technique, "the source: a thread a row, tiles of columns"},
+               {Variant::gpu_2d, Role::technique,
+                "the source: tiles one by one to the blocks, partial results, a final reduction"},
+               {Variant::tuned_1d, Role::technique, "several rows a thread, in registers"},
+               {Variant::tuned_2d, Role::technique,
+                "the same with the columns in parts; for few rows, threads over the columns"},
+               {Variant::tensor, Role::technique, "Gram form on the tensor cores"},
+               {Variant::automatic, Role::technique, "what the cost model expects to be fastest"}},
+              {{"cpu", Role::oracle, Runs::host, "tensorized on one CPU core"},
+               {"cpu_openmp", Role::oracle, Runs::host, "tensorized on all CPU cores"}}),
+          .device_bytes = device_bytes,
+          .make_problem = make_pairs};
 }
 
 }  // namespace warpath

@@ -7,6 +7,7 @@
 
 #include "compaction_data.cuh"
 #include "device_compare.cuh"
+#include "harness/device.hpp"
 #include "peers/cub_select.hpp"
 #include "techniques.hpp"
 #include "warp_compaction/oracle.hpp"
@@ -91,8 +92,7 @@ std::vector<T> elements_in_runs(std::int64_t n, double share, std::int64_t seed)
 }
 
 warp_compaction::Options options_of(const Parameters& point) {
-  return {enum_value<warp_compaction::Variant>(point.text("variant"), "variant"),
-          point.on("coalescing")};
+  return {harness::named<warp_compaction::Variant>(point, "variant"), point.on("coalescing")};
 }
 
 std::optional<std::string> wrong_count(std::int64_t kept, std::size_t expected) {
@@ -134,7 +134,9 @@ class Selection : public harness::Problem {
       host_out_.resize(elements_.size());
       return [this](cudaStream_t) { run_on_host(); };
     }
-    if (variant == "cub") return prepare_cub();
+    if constexpr (!harness::emulated) {
+      if (variant == "cub") return prepare_cub();
+    }
     return [this, options = options_of(point)](cudaStream_t stream) { run(options, stream); };
   }
 
@@ -308,10 +310,12 @@ class UniqueByKey : public PairSelection<K> {
 
  private:
   harness::Execution prepare_on_device(const Parameters& point) override {
-    if (point.text("variant") == "cub") {
-      return cub_select::unique_by_key(this->keys_.data(), this->values_.data(),
-                                       this->out_keys_.data(), this->out_values_.data(),
-                                       this->kept_.data(), this->n_);
+    if constexpr (!harness::emulated) {
+      if (point.text("variant") == "cub") {
+        return cub_select::unique_by_key(this->keys_.data(), this->values_.data(),
+                                         this->out_keys_.data(), this->out_values_.data(),
+                                         this->kept_.data(), this->n_);
+      }
     }
     return [this, options = options_of(point)](cudaStream_t stream) {
       warp_compaction::unique_by_key(this->keys_.span(), this->values_.span(),
@@ -398,10 +402,10 @@ class RemoveDuplicates : public PairSelection<std::int32_t> {
 template <class T>
 std::unique_ptr<harness::Problem> make_with_elements(const Parameters& problem) {
   if (problem.text("operation") == "unique_by_key") return UniqueByKey<T>::make(problem);
-  return std::make_unique<Selection<T>>(problem);
+  return harness::make_problem<Selection<T>>(problem);
 }
 
-std::unique_ptr<harness::Problem> make_problem(const Parameters& problem) {
+std::unique_ptr<harness::Problem> make_selection(const Parameters& problem) {
   const std::int64_t bytes = problem.integer("element_bytes");
   if (problem.text("operation") == "remove_duplicates") {
     if (bytes == 4) return RemoveDuplicates::make(problem);
@@ -430,58 +434,39 @@ std::int64_t device_bytes(const Parameters& problem) {
 }  // namespace
 
 harness::Technique warp_compaction_technique() {
-  using harness::Role;
-  using harness::Runs;
-  harness::Technique technique;
-  technique.name = "warp_compaction";
-  technique.summary =
-      "stream compaction by warp ballots, and removal of duplicates from sorted references";
-  technique.source =
-      "J. Robinson, KdTreeGPU, GitHub: Remove Duplicates; Differences from the Compaction "
-      "Algorithm "
-      "Paper";
-  technique.parameters = {
-      {"operation",
-       std::string("select_if"),
-       {"select_if", "select_flagged", "unique", "unique_by_key", "remove_duplicates"},
-       0,
-       0,
-       true,
-       "what is kept: by a predicate, by flags, the first of each run (with its value), distinct "
-       "tuples"},
-      {"n", std::int64_t{1} << 20, {}, 1, 4294967295.0, true, "input elements"},
-      {"element_bytes",
-       std::int64_t{4},
-       {},
-       4,
-       16,
-       true,
-       "bytes of an element (of a key): 4, 8 or 16"},
-      {"selectivity", 0.5, {}, 0, 1, true, "share of the elements that is kept"},
-      {"seed", std::int64_t{42}, {}, 0, 9e15, true, "of the input"},
-      {"coalescing",
-       std::string("on"),
-       {"on", "off"},
-       0,
-       0,
-       false,
-       "the two-pass variants' 64-word shared write buffer"},
-  };
-  using warp_compaction::Variant;
-  const auto name = [](Variant variant) { return std::string(enum_name(variant)); };
-  technique.variants = {
-      {name(Variant::two_pass_copy), Role::technique, Runs::anywhere,
-       "the source: segments to a temporary buffer, then closed up"},
-      {name(Variant::two_pass_recount), Role::technique, Runs::anywhere,
-       "Billeter et al.: count, then decide again and write"},
-      {name(Variant::single_pass), Role::technique, Runs::anywhere,
-       "one pass by decoupled look-back"},
-      {"cub", Role::peer, Runs::gpu, "CUB DeviceSelect If, Flagged, Unique, UniqueByKey"},
-      {"std", Role::oracle, Runs::host, "one thread of std::copy_if, std::unique_copy or a loop"},
-  };
-  technique.device_bytes = device_bytes;
-  technique.make_problem = make_problem;
-  return technique;
+  using namespace harness;         // NOLINT(google-build-using-namespace)
+  using warp_compaction::Variant;  // not the harness's
+  return {
+      .name = "warp_compaction",
+      .summary =
+          "stream compaction by warp ballots, and removal of duplicates from sorted references",
+      .source =
+          "J. Robinson, KdTreeGPU, GitHub: Remove Duplicates; Differences from the Compaction "
+          "Algorithm Paper",
+      .parameters =
+          {choice_parameter(
+               "operation",
+               {"select_if", "select_flagged", "unique", "unique_by_key", "remove_duplicates"},
+               "what is kept: by a predicate, by flags, the first of each run (with its value), "
+               "distinct tuples"),
+           integer_parameter("n", 1 << 20, 1, 4294967295, "input elements"),
+           integer_parameter("element_bytes", 4, 4, 16,
+                             "bytes of an element (of a key): 4, 8 or 16"),
+           real_parameter("selectivity", 0.5, 0, 1, "share of the elements that is kept"),
+           seed_parameter("of the input"),
+           of_variants(switch_parameter("coalescing", true,
+                                        "the two-pass variants' 64-word shared write buffer"))},
+      .variants = variants_of<Variant>(
+          {{Variant::two_pass_copy, Role::technique,
+            "the source: segments to a temporary buffer, then closed up"},
+           {Variant::two_pass_recount, Role::technique,
+            "Billeter et al.: count, then decide again and write"},
+           {Variant::single_pass, Role::technique, "one pass by decoupled look-back"}},
+          {{"cub", Role::peer, Runs::gpu, "CUB DeviceSelect If, Flagged, Unique, UniqueByKey"},
+           {"std", Role::oracle, Runs::host,
+            "one thread of std::copy_if, std::unique_copy or a loop"}}),
+      .device_bytes = device_bytes,
+      .make_problem = make_selection};
 }
 
 }  // namespace warpath

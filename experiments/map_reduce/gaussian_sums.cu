@@ -6,7 +6,7 @@
 namespace warpath::experiments::pairs {
 
 std::unique_ptr<harness::Problem> make_gaussian_sum(const Parameters& problem) {
-  const auto accuracy = enum_value<Accuracy>(problem.text("accuracy"), "accuracy");
+  const auto accuracy = harness::named<Accuracy>(problem, "accuracy");
   if (problem.text("number") == "float64") {
     if (accuracy == Accuracy::block) return make<GaussianSum<double, 3>>(problem);
     throw std::invalid_argument("float64: compiled is accuracy block");

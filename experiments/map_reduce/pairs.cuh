@@ -27,7 +27,7 @@ namespace oracle = map_reduce::oracle;
 
 inline Options options_of(const Parameters& point) {
   Options options;
-  options.variant = enum_value<Variant>(point.text("variant"), "variant");
+  options.variant = harness::named<Variant>(point, "variant");
   options.block_threads = static_cast<int>(point.integer("block_threads"));
   options.rows_per_thread = static_cast<int>(point.integer("rows_per_thread"));
   options.splits = static_cast<int>(point.integer("splits"));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 
 #include "harness/technique.hpp"
 
@@ -17,17 +16,5 @@ harness::Execution upper_bound(const std::int32_t* scan, std::int64_t objects, s
 /// Each object that has work items scatters its number to the first; a maximum scan spreads them.
 harness::Execution scatter_scan(const std::int32_t* scan, std::int64_t objects, std::int64_t items,
                                 std::int32_t* out);
-
-#ifdef SIMT_EMULATION
-// The harness never prepares a peer here: it needs a GPU.
-inline harness::Execution upper_bound(const std::int32_t*, std::int64_t, std::int64_t,
-                                      std::int32_t*) {
-  throw std::logic_error("Thrust needs the cuda backend");
-}
-inline harness::Execution scatter_scan(const std::int32_t*, std::int64_t, std::int64_t,
-                                       std::int32_t*) {
-  throw std::logic_error("Thrust needs the cuda backend");
-}
-#endif
 
 }  // namespace warpath::experiments::thrust_search

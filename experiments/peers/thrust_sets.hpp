@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
 
 #include "balanced_path_sets/variant.hpp"
 #include "harness/technique.hpp"
@@ -29,14 +28,5 @@ struct Arrays {
 template <class Key>
 harness::Execution set_operation(balanced_path_sets::SetOperation operation,
                                  const Arrays<Key>& arrays, std::int64_t* count);
-
-#ifdef SIMT_EMULATION
-// The harness never prepares a peer here: it needs a GPU.
-template <class Key>
-harness::Execution set_operation(balanced_path_sets::SetOperation, const Arrays<Key>&,
-                                 std::int64_t*) {
-  throw std::logic_error("Thrust needs the cuda backend");
-}
-#endif
 
 }  // namespace warpath::experiments::thrust_sets
