@@ -1,4 +1,4 @@
-// All techniques of the laboratory. This is the only place that names them.
+// All techniques of the laboratory. The program and the harness know them from here only.
 #pragma once
 
 #include <vector>

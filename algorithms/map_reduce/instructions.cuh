@@ -87,7 +87,7 @@ inline float truncated_sum(const float (&addends)[17]) {
     rounded += addend;
   }
   if (largest == 0 || !std::isfinite(rounded)) return rounded;
-  const int digits = 25 - std::ilogb(largest);  // behind the point
+  const int digits = 25 - std::ilogb(largest);  // after the point
   const double scale = std::ldexp(1.0, digits);
   std::int64_t sum = 0;
   for (const float addend : addends) sum += static_cast<std::int64_t>(addend * scale);
