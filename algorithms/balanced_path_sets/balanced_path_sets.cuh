@@ -83,6 +83,10 @@ void require_and_run(const Arrays<Key, Value>& arrays, DeviceCount& count, Works
                      cudaStream_t stream, Less less, const Options& options) {
   require_enum("variant", options.variant);
   require_arrays<operation>(arrays);
+  require_apart("count", count.span(), "out", arrays.out);
+  if constexpr (!std::is_same_v<Value, NoValue>) {
+    require_apart("count", count.span(), "out_values", arrays.out_values);
+  }
   require_set<Duplicates>("a", arrays.a, less, stream);
   require_set<Duplicates>("b", arrays.b, less, stream);
   if (arrays.a.count + arrays.b.count == 0) return count.set_zero(stream);

@@ -122,14 +122,32 @@ class DeviceBuffer {
 /// the graph, and between its launches no other call may use it or make it grow.
 class Workspace {
  public:
+  Workspace() = default;
+  /// What was moved from is as good as new.
+  Workspace(Workspace&& other) noexcept
+      : scratch_(std::move(other.scratch_)),
+        status_(std::move(other.status_)),
+        status_tiles_(std::exchange(other.status_tiles_, 0)),
+        tickets_(std::move(other.tickets_)),
+        device_(std::exchange(other.device_, -1)) {}
+  Workspace& operator=(Workspace&& other) noexcept {
+    scratch_ = std::move(other.scratch_);
+    status_ = std::move(other.status_);
+    status_tiles_ = std::exchange(other.status_tiles_, 0);
+    tickets_ = std::move(other.tickets_);
+    device_ = std::exchange(other.device_, -1);
+    return *this;
+  }
+
   /// Scratch arrays of the given numbers of elements, aligned to 256 bytes, not initialised. They
-  /// last until the next take().
+  /// last until the next take(). Throws std::invalid_argument if a count is negative or the bytes
+  /// overflow; CudaError if the allocation fails.
   template <class... T, class... Counts>
   std::tuple<T*...> take(cudaStream_t stream, Counts... counts) {
     static_assert(sizeof...(T) == sizeof...(Counts));
     use_in(stream);
     std::int64_t bytes = 0;
-    ((bytes += padded(static_cast<std::int64_t>(sizeof(T)) * counts)), ...);
+    ((bytes = sum_of_bytes(bytes, sizeof(T), counts)), ...);
     if (bytes > scratch_.count()) {
       require_growth(stream, bytes - scratch_.count());
       scratch_ = {};  // the old memory goes back before the new is asked for
@@ -179,6 +197,16 @@ class Workspace {
  private:
   static constexpr std::int64_t padded(std::int64_t bytes) { return (bytes + 255) / 256 * 256; }
 
+  /// bytes and those of one more array.
+  static std::int64_t sum_of_bytes(std::int64_t bytes, std::size_t size, std::int64_t count) {
+    constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() - 255;
+    if (count < 0 || count > (most - bytes) / static_cast<std::int64_t>(size)) {
+      throw std::invalid_argument("an array of " + std::to_string(count) + " elements of " +
+                                  std::to_string(size) + " bytes in a workspace: expected 0 to " +
+                                  std::to_string((most - bytes) / static_cast<std::int64_t>(size)));
+    }
+    return bytes + padded(static_cast<std::int64_t>(size) * count);
+  }
   void use_in(cudaStream_t stream) {
     detail::require_current("Workspace", device_);
     if (device_ < 0) device_ = current_device();
@@ -207,15 +235,19 @@ class DeviceCount {
  public:
   explicit DeviceCount(cudaStream_t stream = nullptr) : value_(1, stream) {}
   /// For kernels and copies on the count's device. Throws std::invalid_argument, as all of these
-  /// do, if another one is current.
+  /// do, if another one is current, or the count was moved from.
   [[nodiscard]] std::int64_t* data() {
-    require_current();
+    require_usable();
     return value_.data();
   }
   [[nodiscard]] const std::int64_t* data() const {
-    require_current();
+    require_usable();
     return value_.data();
   }
+  /// The count as one element of device memory.
+  [[nodiscard]] DeviceSpan<const std::int64_t> span() const { return {data(), 1}; }
+  /// As DeviceBuffer::use_in().
+  void use_in(cudaStream_t stream) { value_.use_in(stream); }
   void set_zero(cudaStream_t stream) {
     WARPATH_CUDA_CHECK(cudaMemsetAsync(data(), 0, sizeof(std::int64_t), stream));
   }
@@ -230,7 +262,12 @@ class DeviceCount {
   [[nodiscard]] int device() const { return value_.device(); }
 
  private:
-  void require_current() const { detail::require_current("DeviceCount", value_.device()); }
+  void require_usable() const {
+    if (value_.device() < 0) {
+      throw std::invalid_argument("DeviceCount was moved from: expected one that has its memory");
+    }
+    detail::require_current("DeviceCount", value_.device());
+  }
 
   DeviceBuffer<std::int64_t> value_;
 };

@@ -17,7 +17,7 @@
 
 namespace warpath {
 
-/// Throws unless the span is one: a count that is not negative, and memory if there are elements.
+/// Throws if the count is negative, or the memory is null or not aligned for its elements.
 template <class T>
 void require_span(const std::string& name, DeviceSpan<T> span) {
   if (span.count < 0) {
@@ -27,6 +27,11 @@ void require_span(const std::string& name, DeviceSpan<T> span) {
   if (span.count > 0 && span.data == nullptr) {
     throw std::invalid_argument(name + " is null, but has " + std::to_string(span.count) +
                                 " elements: expected device memory");
+  }
+  if (span.count > 0 && reinterpret_cast<std::uintptr_t>(span.data) % alignof(T) != 0) {
+    throw std::invalid_argument(name + " begins at an address that is no multiple of " +
+                                std::to_string(alignof(T)) + ": expected memory aligned for its " +
+                                "elements");
   }
 }
 

@@ -37,6 +37,13 @@ void run_for_each(const Work<Offset>& work, Body body, Workspace& workspace, cud
          for_each_work_item_kernel<Shape, Offset, Body>, work, tiles.partitions, body);
 }
 
+/// What a value can be. Does not compile otherwise.
+template <class T>
+constexpr void require_value() {
+  static_assert(std::is_trivially_copyable_v<T> && std::is_copy_assignable_v<T>,
+                "a value must be trivially copyable and assignable: kernels copy its bytes");
+}
+
 template <class T>
 struct ExpandBody {
   const T* values;
@@ -104,6 +111,7 @@ void for_each_work_item(std::int64_t items, DeviceSpan<Scan> scan, Body body, Wo
 template <class Scan, class T>
 void interval_expand(std::int64_t items, DeviceSpan<Scan> scan, InputSpan<T> values,
                      DeviceSpan<T> out, Workspace& workspace, cudaStream_t stream) {
+  detail::require_value<T>();
   const auto work = checked_work(items, scan, stream);
   require_span("values", values);
   require_span("out", out);
@@ -123,6 +131,7 @@ void interval_move(std::int64_t items, DeviceSpan<Scan> scan,
                    InputSpan<std::remove_const_t<Scan>> gather,
                    InputSpan<std::remove_const_t<Scan>> scatter, InputSpan<T> in, DeviceSpan<T> out,
                    Workspace& workspace, cudaStream_t stream) {
+  detail::require_value<T>();
   const auto work = checked_work(items, scan, stream);
   require_span("gather", gather);
   require_span("scatter", scatter);

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -34,6 +35,7 @@ struct Vector {
 /// `count` vectors of D numbers each in device memory, one after the other.
 template <class T, int D>
 struct Array {
+  static constexpr int dimension = D;
   const T* data = nullptr;
   std::int64_t count = 0;
   __device__ __forceinline__ Vector<T, D> operator[](std::int64_t i) const {
@@ -117,9 +119,12 @@ struct Indexed {
   std::int64_t count;
 };
 
-/// Throws std::invalid_argument where an array is not as long as the first one.
+/// Throws std::invalid_argument where the first array's length is negative, or another array is not
+/// as long as the first.
 template <class First, class... Rest>
 Indexed<First, Rest...> indexed(const std::string& name, First first, Rest... rest) {
+  require_in_range("the number of elements of " + name + " array 1", first.count, 0,
+                   std::numeric_limits<std::int64_t>::max() / max_dimension);
   int place = 1;
   (require_count(name + " array " + std::to_string(++place), rest.count, name + " array 1",
                  first.count),

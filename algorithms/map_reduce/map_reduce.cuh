@@ -43,11 +43,9 @@ void require_arrays(const std::string& name, const Indexed<Arrays...>& indexed,
                     DeviceSpan<Result> out) {
   const auto require_one = [&](int place, const auto& array) {
     const std::string name_of_array = name + " array " + std::to_string(place);
-    const DeviceSpan<const unsigned char> bytes{
-        reinterpret_cast<const unsigned char*>(array.data),
-        array.count * static_cast<std::int64_t>(sizeof(array[0]))};
-    require_span(name_of_array, bytes);
-    require_apart(name_of_array, bytes, "out", out);
+    const DeviceSpan numbers{array.data, array.count * array.dimension};
+    require_span(name_of_array, numbers);
+    require_apart(name_of_array, numbers, "out", out);
   };
   [&]<int... I>(std::integer_sequence<int, I...>) {
     (require_one(I + 1, get<I>(indexed.arrays)), ...);

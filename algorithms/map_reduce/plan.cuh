@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -50,8 +51,9 @@ struct Plan : Choice {
   Plan(const detail::CallKey& for_call, const Choice& choice, std::int64_t bytes)
       : Choice(choice), extra_bytes(bytes), made_for(for_call) {}
 
-  std::int64_t extra_bytes;  ///< that reduce() takes from its workspace for values or states; where
-                             ///< there are several parts, counters for the blocks come on top
+  std::int64_t extra_bytes;  ///< that reduce() takes from its workspace for values or states, at
+                             ///< most 2^63 - 1; where there are several parts, counters for the
+                             ///< blocks come on top
   detail::CallKey made_for;
 };
 
@@ -241,7 +243,15 @@ inline std::optional<Choice> cheapest(const std::vector<Candidate>& candidates, 
 template <class Problem>
 void require_options(const Options& options) {
   require_enum("variant", options.variant);
-  require_in_range("rows_per_thread", options.rows_per_thread, 0, 8);
+  const int R = options.rows_per_thread;
+  if (R != 0 && R != 1 && R != 4 && R != 8) {
+    throw std::invalid_argument("rows_per_thread is " + std::to_string(R) +
+                                ": expected 1, 4 or 8, or 0 for the cost model's choice");
+  }
+  if (const int K = options.block_threads; K < 32 || K > 1024 || K % 32 != 0) {
+    throw std::invalid_argument("block_threads is " + std::to_string(K) +
+                                ": expected a multiple of 32, the threads of a warp, up to 1024");
+  }
   require_in_range("splits", options.splits, 0, 65535);
   constexpr std::size_t column_bytes = sizeof(Staged<ColumnOf<Problem>>);
   if (options.variant == Variant::gpu_1d) {
@@ -283,19 +293,28 @@ Choice choose(std::int64_t rows, std::int64_t columns, const Options& options) {
         "variant tensor: its blocks have more shared memory than this device has for one");
   }
   throw std::invalid_argument("rows_per_thread is " + std::to_string(options.rows_per_thread) +
-                              ": expected 1, 4 or 8, or fewer where rows and states are long");
+                              ": so many rows and states of this call do not fit into the "
+                              "registers of a thread, expected fewer");
+}
+
+/// a b `bytes`, none negative; the largest number where that overflows.
+inline std::int64_t bytes_of(std::int64_t a, std::int64_t b, std::size_t bytes) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const auto size = static_cast<std::int64_t>(bytes);
+  if (a == 0 || b == 0) return 0;
+  return a > most / b || a * b > most / size ? most : a * b * size;
 }
 
 /// Bytes of values or states that a call takes from its workspace.
 template <class Problem>
 std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_t columns) {
   if (choice.variant == Variant::naive) {
-    return rows * columns * static_cast<std::int64_t>(sizeof(ValueOfPair<Problem>));
+    return bytes_of(rows, columns, sizeof(ValueOfPair<Problem>));
   }
   if (choice.parts == 1 && choice.variant != Variant::gpu_2d) return 0;
-  const std::size_t partial =
-      choice.is_over_columns ? sizeof(ShareOf<Problem>) : sizeof(typename Problem::State);
-  return rows * choice.parts * static_cast<std::int64_t>(partial);
+  return bytes_of(
+      rows, choice.parts,
+      choice.is_over_columns ? sizeof(ShareOf<Problem>) : sizeof(typename Problem::State));
 }
 
 template <class Problem>

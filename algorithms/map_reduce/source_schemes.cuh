@@ -163,7 +163,7 @@ void require_block(Kernel kernel, int K, std::size_t column_bytes) {
   const int by_memory = static_cast<int>(device_shared_bytes() / column_bytes) / 32 * 32;
   const int most = std::min(attributes.maxThreadsPerBlock, by_memory);
   if (K >= 32 && K <= most && K % 32 == 0) return;
-  throw std::invalid_argument("K, the threads of a block, is " + std::to_string(K) +
+  throw std::invalid_argument("block_threads is " + std::to_string(K) +
                               ": expected a multiple of 32, the threads of a warp, up to " +
                               std::to_string(most) + ", which is what this device has room for");
 }

@@ -62,6 +62,13 @@ struct IsNotCoordinate {
   }
 };
 
+/// Throws if there are references, but no tuple that they can name.
+inline void require_tuples(std::int64_t references, std::int64_t tuple_count) {
+  if (references == 0 || tuple_count > 0) return;
+  throw std::invalid_argument("tuples has no coordinates: expected those of the tuples that " +
+                              std::to_string(references) + " references name");
+}
+
 /// Where checks are on: throws unless all references are numbers of tuples.
 template <class Reference>
 void require_references(DeviceSpan<const Reference> references, std::int64_t tuple_count,

@@ -40,6 +40,7 @@ void compact_if(InputSpan<T> in, DeviceSpan<T> out, Predicate predicate, DeviceC
   require_span("out", out);
   require_room("out", out, in.count);
   require_apart("in", in, "out", out);
+  require_apart("kept", kept.span(), "out", out);
   if (in.count == 0) return kept.set_zero(stream);
   detail::run(detail::KeepIf<T, Predicate>{predicate}, {in.data, nullptr, in.count},
               {out.data, nullptr, out.count}, kept.data(), workspace, stream, options);
@@ -59,6 +60,7 @@ void compact_flagged(InputSpan<T> in, DeviceSpan<Flag> flags, DeviceSpan<T> out,
   require_count("flags", flags.count, "in", in.count);
   require_room("out", out, in.count);
   require_apart("in", in, "out", out);
+  require_apart("kept", kept.span(), "out", out);
   require_apart("flags", flags, "out", out);
   if (in.count == 0) return kept.set_zero(stream);
   detail::run(Rule{}, {in.data, flags.data, in.count}, {out.data, nullptr, out.count}, kept.data(),
@@ -75,6 +77,7 @@ void unique(InputSpan<T> in, DeviceSpan<T> out, DeviceCount& kept, Workspace& wo
   require_span("out", out);
   require_room("out", out, in.count);
   require_apart("in", in, "out", out);
+  require_apart("kept", kept.span(), "out", out);
   if (in.count == 0) return kept.set_zero(stream);
   detail::run(detail::KeepFirstOfRun<T, detail::NoCompanion, Equal>{equal},
               {in.data, nullptr, in.count}, {out.data, nullptr, out.count}, kept.data(), workspace,
@@ -107,6 +110,8 @@ void unique_by_key(InputSpan<K> keys, InputSpan<V> values, DeviceSpan<K> out_key
   require_apart("keys", keys, "out_values", out_values);
   require_apart("values", values, "out_keys", out_keys);
   require_apart("out_keys", out_keys, "out_values", out_values);
+  require_apart("kept", kept.span(), "out_keys", out_keys);
+  require_apart("kept", kept.span(), "out_values", out_values);
   if (keys.count == 0) return kept.set_zero(stream);
   detail::run(detail::KeepFirstOfRun<K, V, Equal>{equal}, {keys.data, values.data, keys.count},
               {out_keys.data, out_values.data, out_keys.count}, kept.data(), workspace, stream,
@@ -159,10 +164,16 @@ void remove_duplicates(InputSpan<C> values, InputSpan<R> references,
   require_apart("out_values", out_values, "out_references", out_references);
   require_apart("tuples", tuples.coordinates, "out_values", out_values);
   require_apart("tuples", tuples.coordinates, "out_references", out_references);
+  require_apart("kept", kept.span(), "out_values", out_values);
+  require_apart("kept", kept.span(), "out_references", out_references);
+  require_apart("first_disorder", first_disorder.span(), "out_values", out_values);
+  require_apart("first_disorder", first_disorder.span(), "out_references", out_references);
+  require_apart("kept", kept.span(), "first_disorder", first_disorder.span());
   require_in_range("dimensions", tuples.dimensions, 1, 16);
   require_in_range("primary", tuples.primary, 0, tuples.dimensions - 1);
   const std::int64_t tuple_count =
       detail::require_whole_tuples(tuples.coordinates.count, tuples.dimensions);
+  detail::require_tuples(references.count, tuple_count);
   require_no_nan("values", values, stream);
   require_no_nan("tuples", tuples.coordinates, stream);
   detail::require_references(references, tuple_count, stream);

@@ -142,6 +142,17 @@ TEST_F(SetsPreconditions, OutputsOverlapNothing) {
   }
 }
 
+TEST_F(SetsPreconditions, OutputsOverlapNoCount) {
+  const DeviceSpan<int> on_count{reinterpret_cast<int*>(count_.data()), 30};
+  Call call = right();
+  call.out = on_count;
+  EXPECT_THAT(on_keys(call), HasSubstr("out overlaps count"));
+  EXPECT_THAT(on_pairs(call), HasSubstr("out overlaps count"));
+  call = right();
+  call.out_values = on_count;
+  EXPECT_THAT(on_pairs(call), HasSubstr("out_values overlaps count"));
+}
+
 TEST_F(SetsPreconditions, MoreElementsThanCanBeCounted) {
   Call call = right();
   call.a.count = std::numeric_limits<std::int64_t>::max() - 5;

@@ -324,6 +324,48 @@ __global__ void add_to_count_kernel(std::int64_t* count, std::int64_t value) {
   *count += value;
 }
 
+TEST(Workspace, IsAsGoodAsNewAfterAMove) {
+  Workspace from;
+  static_cast<void>(from.take<int>(nullptr, 100));
+  static_cast<void>(from.look_back(nullptr, 100));
+  const std::int64_t bytes = from.bytes();
+  Workspace to = std::move(from);
+  EXPECT_EQ(to.bytes(), bytes);
+  EXPECT_EQ(from.bytes(), 0);
+  EXPECT_EQ(from.device(), -1);
+  EXPECT_NE(std::get<0>(from.take<int>(nullptr, 10)), nullptr);
+  from = std::move(to);
+  EXPECT_EQ(from.bytes(), bytes);
+  EXPECT_EQ(to.device(), -1);
+}
+
+TEST(Workspace, RefusesCountsThatNoMemoryHas) {
+  Workspace workspace;
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  const auto message = [&](auto... counts) {
+    return message_of<std::invalid_argument>([&] {
+      static_cast<void>(
+          workspace.take<std::conditional_t<true, int, decltype(counts)>...>(nullptr, counts...));
+    });
+  };
+  EXPECT_THAT(message(std::int64_t{-5}), testing::StartsWith("an array of -5 elements of 4 bytes"));
+  EXPECT_THAT(message(most), testing::HasSubstr("expected 0 to"));
+  EXPECT_THAT(message(most / 4 - 10), testing::HasSubstr("expected 0 to"));
+  EXPECT_THAT(message(most / 8, most / 8), testing::HasSubstr("expected 0 to"));
+  EXPECT_EQ(workspace.bytes(), 0);
+}
+
+TEST(DeviceCount, SaysThatItWasMovedFrom) {
+  DeviceCount from;
+  DeviceCount to = std::move(from);
+  to.set_zero(nullptr);
+  EXPECT_EQ(to.get(nullptr), 0);
+  EXPECT_THAT(message_of<std::invalid_argument>([&] { from.set_zero(nullptr); }),
+              testing::StartsWith("DeviceCount was moved from"));
+  EXPECT_EQ(to.span().data, std::as_const(to).data());
+  EXPECT_EQ(to.span().count, 1);
+}
+
 TEST(DeviceCount, IsSetAndRead) {
   DeviceCount count;
   count.set_zero(nullptr);

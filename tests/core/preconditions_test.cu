@@ -27,6 +27,19 @@ TEST(RequireSpan, NamesTheArgumentAndWhatIsWrong) {
   EXPECT_EQ(of(nullptr, 5), "a is null, but has 5 elements: expected device memory");
 }
 
+TEST(RequireSpan, NamesMemoryThatIsNotAligned) {
+  auto* const bytes = reinterpret_cast<char*>(std::uintptr_t{1} << 20);
+  const auto message = [](const auto& span) {
+    return message_of<std::invalid_argument>([&] { require_span("keys", span); });
+  };
+  EXPECT_EQ(message(DeviceSpan<const int>{reinterpret_cast<int*>(bytes + 2), 1}),
+            "keys begins at an address that is no multiple of 4: expected memory aligned for its "
+            "elements");
+  EXPECT_EQ(message(DeviceSpan<int>{reinterpret_cast<int*>(bytes + 4), 1}), "nothing");
+  EXPECT_EQ(message(DeviceSpan<int>{reinterpret_cast<int*>(bytes + 2), 0}), "nothing");
+  EXPECT_EQ(message(DeviceSpan<char>{bytes + 1, 1}), "nothing");
+}
+
 TEST(RequireRoom, NamesTheArgumentItsSizeAndTheNeed) {
   int value = 0;
   const DeviceSpan<int> out{&value, 10};

@@ -54,12 +54,56 @@ TEST(BadInput, LengthsAndDimensions) {
   EXPECT_THAT(call({memory.b.data(), 50}), HasSubstr("out overlaps y array 2"));
 }
 
+TEST(BadInput, LengthsThatNoArrayHas) {
+  Memory memory;
+  const std::string expected = "the number of elements of y array 1 is -7: expected 0 to";
+  EXPECT_THAT(message_of<std::invalid_argument>([&] {
+                over_j(Array<float, 3>{memory.y.data(), -7}, Array<float, 1>{memory.b.data(), -7});
+              }),
+              StartsWith(expected));
+  EXPECT_THAT(message_of<std::invalid_argument>([&] {
+                over_j(vectors<3>(DeviceSpan<float>{memory.y.data(), -21}));
+              }),
+              StartsWith(expected));
+  EXPECT_THAT(message_of<std::invalid_argument>([&] {
+                over_i(Array<float, 3>{memory.x.data(), std::numeric_limits<std::int64_t>::max()});
+              }),
+              StartsWith("the number of elements of x array 1 is"));
+}
+
+// More bytes than can be counted: as many as can be.
+TEST(BadInput, ExtraBytesDoNotOverflow) {
+  const auto extra_bytes = [](std::int64_t M, std::int64_t N, Variant variant) {
+    return plan(SquaredDistance<float, 3>(), Sum<float>(), over_i(Array<float, 3>{nullptr, M}),
+                over_j(Array<float, 3>{nullptr, N}), {.variant = variant})
+        .extra_bytes;
+  };
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t large = std::int64_t{1} << 31;
+  EXPECT_EQ(extra_bytes(large, large, Variant::naive), most);
+  EXPECT_EQ(extra_bytes(3'000'000'000, 3'000'000'000, Variant::naive), most);
+  EXPECT_EQ(extra_bytes(large << 9, large << 9, Variant::gpu_2d), most);
+  EXPECT_EQ(extra_bytes(large, large / 4, Variant::naive), large * (large / 4) * 4);
+}
+
+TEST(BadInput, MemoryThatIsNotAligned) {
+  Memory memory;
+  auto* const off = reinterpret_cast<float*>(reinterpret_cast<char*>(memory.y.data()) + 2);
+  EXPECT_THAT(message_of<std::invalid_argument>([&] {
+                reduce(Gaussian3(), Sum<float>(), memory.rows(),
+                       over_j(Array<float, 3>{off, 79}, Array<float, 1>{memory.b.data(), 79}),
+                       memory.out.span(), memory.workspace, nullptr);
+              }),
+              StartsWith("y array 1 begins at an address that is no multiple of 4"));
+}
+
 TEST(BadInput, ThreadsOfABlock) {
   Memory memory;
-  for (const Variant variant : {Variant::gpu_1d, Variant::gpu_2d}) {
+  for (const Variant variant :
+       {Variant::gpu_1d, Variant::gpu_2d, Variant::tuned_1d, Variant::automatic}) {
     for (const int K : {0, -32, 16, 100, 193, 1056, 100'000}) {
       EXPECT_THAT(memory.message({variant, K}),
-                  AllOf(StartsWith("K, the threads of a block, is " + std::to_string(K)),
+                  AllOf(StartsWith("block_threads is " + std::to_string(K)),
                         HasSubstr("expected a multiple of 32")));
     }
     EXPECT_EQ(memory.message({variant, 32}), "nothing");
@@ -70,7 +114,7 @@ TEST(BadInput, VariantsAndShapesThatAreNotToBeHad) {
   Memory memory;
   EXPECT_THAT(memory.message({Variant::tuned_1d, 192, 3}), HasSubstr("rows_per_thread is 3"));
   EXPECT_THAT(memory.message({Variant::automatic, 192, -1}),
-              HasSubstr("rows_per_thread is -1: expected 0 to 8"));
+              HasSubstr("rows_per_thread is -1: expected 1, 4 or 8"));
   EXPECT_THAT(memory.message({Variant::automatic, 192, 9}), HasSubstr("rows_per_thread is 9"));
   EXPECT_THAT(memory.message({Variant::tuned_2d, 192, 0, -1}),
               HasSubstr("splits is -1: expected 0 to 65535"));

@@ -325,6 +325,34 @@ TEST_F(RemoveDuplicatesArguments, CoordinatesAreWholeTuples) {
                  [](auto& a) { --a.tuples.coordinates.count; });
 }
 
+TEST_F(RemoveDuplicatesArguments, ReferencesNeedTuples) {
+  rejects_change({"tuples has no coordinates"}, [](auto& a) { a.tuples.coordinates = {}; });
+}
+
+TEST_F(RemoveDuplicatesArguments, CountsAreApartFromOutputsAndEachOther) {
+  const Arguments a = right();
+  const auto on_count = [&]<class T>(DeviceSpan<T> right_one, DeviceCount& count) {
+    static_assert(sizeof(T) <= sizeof(std::int64_t));
+    return DeviceSpan<T>{reinterpret_cast<T*>(count.data()), right_one.count};
+  };
+  for (DeviceCount* count : {&kept_, &first_disorder_}) {
+    const std::string name = count == &kept_ ? "kept" : "first_disorder";
+    rejects({"out_values overlaps " + name}, [&] {
+      remove_duplicates(a.values, a.references, a.tuples, on_count(a.out_values, *count),
+                        a.out_references, kept_, first_disorder_, workspace_, stream_);
+    });
+    rejects({"out_references overlaps " + name}, [&] {
+      remove_duplicates(a.values, a.references, a.tuples, a.out_values,
+                        on_count(a.out_references, *count), kept_, first_disorder_, workspace_,
+                        stream_);
+    });
+  }
+  rejects({"first_disorder overlaps kept"}, [&] {
+    remove_duplicates(a.values, a.references, a.tuples, a.out_values, a.out_references, kept_,
+                      kept_, workspace_, stream_);
+  });
+}
+
 TEST_F(RemoveDuplicatesArguments, OptionsAreWhatTheTableHas) {
   const Arguments a = right();
   const Options options{.variant = static_cast<Variant>(17)};
