@@ -75,7 +75,9 @@ struct SplitScale {
     const int exponent = std::ilogb(scale);
     const int beyond = exponent > plain ? exponent - plain : std::min(0, exponent + plain);
     power = std::ldexp(T{1}, std::clamp(beyond, least, most));
-    rest = std::min(scale / static_cast<double>(power), is_float ? 0x1p63 : 0x1p511);
+    // Neither it nor its square is 0 or infinite: an infinite distance stays one.
+    rest = std::clamp(scale / static_cast<double>(power), is_float ? 0x1p-74 : 0x1p-537,
+                      is_float ? 0x1p63 : 0x1p511);
   }
   T power;
   double rest;

@@ -88,11 +88,13 @@ struct TensorStorage {
   float centre[D];
 };
 
-/// Squares up to this are accurate enough: their rounding errors, and those of products as large,
-/// are about 2^-20 of an exponent. More dimensions have larger squares where distances are as
-/// large.
+/// Squares below this are accurate enough: products are below twice as much, so that in few
+/// dimensions the rounding errors of an exponent are about 2^-20. More dimensions have larger
+/// squares where distances are as large; an exponent may be off by up to 2^-18 there.
 template <int D>
-inline constexpr float most_square = D <= 64 ? 16 : 24;
+inline constexpr float most_square = D <= 16   ? 7.9f
+                                     : D <= 64 ? 16
+                                               : 24;
 
 /// The sums over the columns of a lane: of row g of each of the warp's row tiles, then of row g
 /// + 8.

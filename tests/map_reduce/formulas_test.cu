@@ -70,6 +70,16 @@ TEST(Formulas, WidthsThatAreNotPositive) {
             "the width of Gaussian is inf" + expected);
 }
 
+// A factor of 0 would make a NaN of an infinite distance.
+TEST(Formulas, FactorsOfVeryLargeWidthsAreNotZero) {
+  for (const double width : {1e40, 1e47, 1e70, 1e300}) {
+    EXPECT_GT((Gaussian<float, 3>(width).factor), 0);
+    EXPECT_GT((Laplacian<float, 3>(width).factor), 0);
+    EXPECT_GT((LogGaussian<float, 3>(width).factor), 0);
+    EXPECT_GT((Gaussian<double, 3>(width).factor), 0);
+  }
+}
+
 /// Two arrays on either side, one of them of integers, and a parameter: points of the same label
 /// attract each other by p times the product of their weights.
 struct Attraction {

@@ -81,6 +81,18 @@ TEST(GaussianSum, OfAPointAndItself) {
   }
 }
 
+// All that is summed comes from a point so far from the centre of its block that the products of
+// the Gram form are many times the distance.
+TEST(GaussianSum, OfPointsFarFromTheCentreOfTheirBlock) {
+  const std::vector<float> points = uniform<float>(3 * 100, 5, -1.9, 3.8);
+  for (std::size_t i = 0; i < points.size(); i += 3) {
+    Data data{std::vector<float>(3 * 33), {}, {1.0f}, 1};
+    data.y.assign(&points[i], &points[i] + 3);
+    std::copy(data.y.begin(), data.y.end(), data.x.begin() + 3);  // one row; the centre is 0
+    expect_gaussian_sums(data, 2e-6, {{.variant = Variant::tensor}});
+  }
+}
+
 // Widths with squares, or reciprocals of squares, that no float can hold.
 TEST(GaussianSum, PointsOfAnySize) {
   for (const double size : {1e-30, 1e-20, 1e-15, 1e15, 1e20, 1e30}) {
