@@ -17,6 +17,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "core/preconditions.cuh"
@@ -43,7 +44,8 @@ void require_arrays(const std::string& name, const Indexed<Arrays...>& indexed,
                     DeviceSpan<Result> out) {
   const auto require_one = [&](int place, const auto& array) {
     const std::string name_of_array = name + " array " + std::to_string(place);
-    const DeviceSpan numbers{array.data, array.count * array.dimension};
+    using Number = std::remove_pointer_t<decltype(array.data)>;
+    const DeviceSpan<Number> numbers{array.data, array.count * array.dimension};
     require_span(name_of_array, numbers);
     require_apart(name_of_array, numbers, "out", out);
   };
