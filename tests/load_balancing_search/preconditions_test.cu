@@ -110,6 +110,9 @@ class AllFunctions : public Preconditions {
     WARPATH_CUDA_CHECK(cudaMemset(memory_.data(), 0, 200 * sizeof(std::int32_t)));
     WARPATH_CUDA_CHECK(
         cudaMemcpy(memory_.data(), scan.data(), 5 * sizeof(std::int32_t), cudaMemcpyHostToDevice));
+    // Where interval_move scatters to: apart.
+    WARPATH_CUDA_CHECK(cudaMemcpy(memory_.data() + 30, scan.data(), 5 * sizeof(std::int32_t),
+                                  cudaMemcpyHostToDevice));
     const auto part = [&](std::int64_t begin, std::int64_t count) {
       return DeviceSpan<std::int32_t>{memory_.data() + begin, count};
     };
