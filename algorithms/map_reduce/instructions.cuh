@@ -74,6 +74,23 @@ __device__ __forceinline__ std::uint32_t split_halves(float x) {
 #endif
 }
 
+/// The sum of the two halves that stand for x: a float.
+__device__ __forceinline__ float rounded_to_halves(float x) {
+#ifdef SIMT_EMULATION
+  const std::uint32_t halves = split_halves(x);
+  return half_value(halves & 0xFFFF) + half_value(halves >> 16);
+#else
+  std::uint16_t half;
+  float high;
+  float low;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+  asm("cvt.f32.f16 %0, %1;" : "=f"(high) : "h"(half));
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x - high));
+  asm("cvt.f32.f16 %0, %1;" : "=f"(low) : "h"(half));
+  return high + low;
+#endif
+}
+
 #ifdef SIMT_EMULATION
 /// A sum as Hopper's tensor cores make it: digits below 2^-25 of the largest addend's leading one
 /// are cut off from each addend, and those of the sum that a float has no room for. Source: M.

@@ -130,9 +130,10 @@ struct WideTile {
     store_vector(halves[t / 8][c / 4][t % 8 * 4 + c % 4], pairs);
   }
   /// The tensor cores truncate their sums, where other units round them. Therefore the two small
-  /// products of 16 coordinates are added up first, and sums of more than 64 products outside of
-  /// the tensor cores: a sum is truncated once in 16 coordinates at its full size, and not three
-  /// times.
+  /// products of a step of 16 coordinates are added up first, and steps outside of the tensor
+  /// cores: a sum is truncated once a step, at the size of the step. For three and four steps that
+  /// would take half as long again (the registers are full, and nothing hides the latency): there
+  /// the small products of all steps come first, and the large ones follow inside.
   template <int RowTiles>
   __device__ __forceinline__ void multiply(const Rows (&rows)[RowTiles], int eight,
                                            float (&products)[RowTiles][4]) const {
@@ -142,7 +143,7 @@ struct WideTile {
       const float zero[4] = {0, 0, 0, 0};
       multiply_16x16x8(a, b, is_first ? zero : sum, sums);
     };
-    if constexpr (Rows::steps > 4) {
+    if constexpr (Rows::steps <= 2 || Rows::steps > 4) {
 #pragma unroll
       for (int c = 0; c < Rows::steps; ++c) {
         std::uint32_t both[4];

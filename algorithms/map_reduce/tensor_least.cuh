@@ -160,15 +160,16 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   // The scale: rows, and some columns, are at most 1 away from the centre.
   if (threadIdx.x == 0) shared.farthest = 0;
   block_find_centre(x, first_row, Shape::block_rows, shared.centre);  // and all is zero
+  const auto centred = [&](float number, int k) { return number - shared.centre[k]; };
   float squares[lane_rows];
 #pragma unroll
   for (int r = 0; r < lane_rows; ++r) {
-    squares[r] = centred_square(x.data + index_of(row_of(r)) * D, shared.centre, 1);
+    squares[r] = relative_square<D>(x.data + index_of(row_of(r)) * D, centred);
     if (isfinite(squares[r])) atomicMax(&shared.farthest, __float_as_uint(squares[r]));
   }
   const std::int64_t sampled =
       range.begin + (range.end - range.begin) * threadIdx.x / Shape::threads;
-  const float column_square = centred_square(y.data + sampled * D, shared.centre, 1);
+  const float column_square = relative_square<D>(y.data + sampled * D, centred);
   if (isfinite(column_square)) atomicMax(&shared.farthest, __float_as_uint(column_square));
   __syncthreads();  // the farthest is known
   const float scale = power_below_inverse(sqrtf(__uint_as_float(shared.farthest)));
@@ -180,7 +181,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     const float* point = x.data + index_of(row_of(r)) * D;
     rows[r / 2].set(r % 2, [&](int k) {
       if (k == Storage::bound_place) return 1.0f;
-      return k < D ? -2 * (scale * (point[k] - shared.centre[k])) : 0.0f;
+      return k < D ? -2 * (scale * centred(point[k], k)) : 0.0f;
     });
     states[r] = problem.reduction.neutral();
     quad_bounds[r] = std::numeric_limits<float>::infinity();
@@ -195,7 +196,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
     const int width = width_at(first);
     __syncthreads();  // all threads are done with the last tile
-    fetched.store(scale, shared.centre, width, shared.columns);
+    fetched.store([&](float number, int k) { return scale * centred(number, k); }, width,
+                  shared.columns);
     block_store_bounds(width, shared);
     float limits[lane_rows];
 #pragma unroll

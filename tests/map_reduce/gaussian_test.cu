@@ -84,7 +84,12 @@ TEST(GaussianSum, OfAPointAndItself) {
 // All that is summed comes from a point so far from the centre of its block that the products of
 // the Gram form are many times the distance.
 TEST(GaussianSum, OfPointsFarFromTheCentreOfTheirBlock) {
-  const std::vector<float> points = uniform<float>(3 * 100, 5, -1.9, 3.8);
+  std::vector<float> points = uniform<float>(3 * 200, 5, -1.9, 3.8);
+  for (std::size_t i = 0; i < points.size() / 2; i += 3) {  // half of them at the form's limit
+    const float square =
+        points[i] * points[i] + points[i + 1] * points[i + 1] + points[i + 2] * points[i + 2];
+    for (int k = 0; k < 3; ++k) points[i + k] *= std::sqrt(5.46f / square);
+  }
   for (std::size_t i = 0; i < points.size(); i += 3) {
     Data data{std::vector<float>(3 * 33), {}, {1.0f}, 1};
     data.y.assign(&points[i], &points[i] + 3);
