@@ -32,7 +32,8 @@ def part_of(name: str) -> str:
     if path.parts[0] == "tests" and path.parts[1] != "CMakeFiles":
         return path.parts[1]
     if "warpath_techniques.dir" in name and name.endswith(".cu.o"):
-        return path.name.removesuffix(".cu.o")
+        within = path.parts[path.parts.index("warpath_techniques.dir") + 1]
+        return within.removesuffix(".cu.o")
     return f"{path.parts[0]} ({path.parts[2].removesuffix('.dir')})"
 
 

@@ -162,7 +162,7 @@ TEST(CanRun, AsksForSharedMemoryOfTheDevice) {
 }
 
 // What it allows can be launched.
-TEST(CanRun, AgreesWithTheLaunch) {
+TEST(CanRun, SaysWhatLaunchRefuses) {
   DeviceBuffer<unsigned> counts = on_device(std::vector<unsigned>{0});
   const std::size_t most = device_shared_bytes();
   launch({1, 32, most}, count_threads_kernel, counts.data());
