@@ -131,8 +131,8 @@ TEST(BadInput, IsFoundWithoutRowsAndColumns) {
   const auto message = [&](std::int64_t M, std::int64_t N, const Options& options) {
     return message_of<std::invalid_argument>([&] {
       reduce(SquaredDistance<float, 3>(), Sum<float>(), over_i(Array<float, 3>{memory.x.data(), M}),
-             over_j(Array<float, 3>{memory.y.data(), N}),
-             DeviceSpan<float>{memory.out.data(), M}, memory.workspace, nullptr, options);
+             over_j(Array<float, 3>{memory.y.data(), N}), DeviceSpan<float>{memory.out.data(), M},
+             memory.workspace, nullptr, options);
     });
   };
   for (const auto& [M, N] : std::vector<std::pair<int, int>>{{0, 5}, {5, 0}, {0, 0}, {5, 5}}) {
