@@ -211,7 +211,8 @@ double relative_error(const std::vector<T>& result, const std::vector<double>& e
 enum class Scale {
   one,      ///< 1: the difference itself counts
   itself,   ///< the expected value
-  all_rows  ///< the root mean square of all expected values: those of single rows may cancel
+  all_rows  ///< the expected value or, if that is more, the root mean square of all: what single
+            ///< rows add up may cancel, and a row may be many times larger than most
 };
 
 /// How far results may be off.
@@ -237,7 +238,7 @@ inline Worst worst_of(const std::vector<double>& results, const std::vector<doub
     if (off == 0 || results[i] == expected[i]) continue;
     const double unit = scale == Scale::one      ? 1
                         : scale == Scale::itself ? std::abs(expected[i])
-                                                 : mean;
+                                                 : std::max(std::abs(expected[i]), mean);
     const double error = off / unit;
     if (error <= worst.error) continue;
     worst = {i, std::isnan(error) ? std::numeric_limits<double>::infinity() : error};

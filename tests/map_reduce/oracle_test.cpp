@@ -89,6 +89,18 @@ TEST(TheOracle, OfAllCoresIsThatOfEachRow) {
 
 constexpr Tolerance of_sums = {2e-6, 1.6e-5, Scale::all_rows};
 
+// In many dimensions a row that has one near column may be many times larger than most.
+TEST(TheJudge, MeasuresALargeRowByItself) {
+  std::vector<double> expected(1000, 1e-6);
+  expected[7] = 1e-3;
+  std::vector<double> results = expected;
+  results[7] *= 1 + 1.5e-6;
+  EXPECT_EQ(mismatch(results, expected, of_sums), std::nullopt);
+  results = expected;
+  results[8] += 1e-3 * 1.5e-6;  // and a small one by the root mean square, 3.2e-5
+  EXPECT_NE(mismatch(results, expected, of_sums), std::nullopt);
+}
+
 // A kernel that leaves out, or takes twice, a tile of 16 rows by 128 columns anywhere is found,
 // though all results together are off by little.
 TEST(TheJudge, FindsOneWrongTile) {
