@@ -348,7 +348,7 @@ def automatic(archive: Archive) -> Figure:
     for ours, _ in pairs:
         _name_choice(axes, ours)
     _size_axis(axes, "m, rows")
-    axes.set_ylabel("time of automaticmatic / of the best other")
+    axes.set_ylabel("automatic : best other variant")
     n = _si(pairs[0][0].params["n"])
     drawn = [row for pair in pairs for row in pair]
     style.finish(figure, archive, drawn, f"What the cost model chose (named), n = {n}")
