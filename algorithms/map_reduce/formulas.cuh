@@ -209,7 +209,8 @@ struct InnerProduct {
   }
 };
 
-/// -|x - y| b, the kernel of the energy distance
+/// -|x - y| b, the kernel of the energy distance. In float, distances below 2^-63 are 0, and beyond
+/// 2^64 infinite: their squares leave the range.
 template <class T, int D, int E = 1>
 struct EnergyDistance {
   __device__ __forceinline__ ValueOf<T, E> operator()(const Vector<T, D>& x, const Vector<T, D>& y,

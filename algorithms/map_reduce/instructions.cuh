@@ -34,9 +34,9 @@ __device__ __forceinline__ float root_approx(float x) {
 #endif
 }
 
+/// The bits of the half (binary16) that is nearest to x; an infinity from 65520 on.
+__device__ __forceinline__ std::uint32_t half_bits(float x) {
 #ifdef SIMT_EMULATION
-/// The bits of the half that is nearest to x; an infinity from 65520 on.
-inline std::uint32_t half_bits(float x) {
   const std::uint32_t sign = std::signbit(x) ? 0x8000u : 0u;
   if (x == 0) return sign;
   if (!(std::fabs(x) < 65520.0f)) return sign | 0x7C00u;
@@ -47,48 +47,49 @@ inline std::uint32_t half_bits(float x) {
       std::nearbyint(std::ldexp(std::fabs(x), 11 - exponent)));  // at most 2^11
   // The leading digit is not stored, but adds one to the exponent's field.
   return sign | ((static_cast<std::uint32_t>(exponent + 13) << 10) + digits);
+#else
+  std::uint16_t half;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
+  return half;
+#endif
 }
-inline float half_value(std::uint32_t bits) {
+/// The value of a half.
+__device__ __forceinline__ float half_value(std::uint32_t bits) {
+#ifdef SIMT_EMULATION
   const int field = static_cast<int>(bits >> 10 & 31);
   const auto digits = static_cast<float>(bits & 1023);
   if (field == 31) return (bits & 0x8000u) != 0 ? -INFINITY : INFINITY;
   const float value = field == 0 ? std::ldexp(digits, -24) : std::ldexp(digits + 1024, field - 25);
   return (bits & 0x8000u) != 0 ? -value : value;
-}
-#endif
-
-/// x = high + low, two halves (binary16), but for an error of 2^-23 |x| or 2^-25, whichever is
-/// more: high in the lower 16 bits, low in the upper ones. |x| < 65504.
-__device__ __forceinline__ std::uint32_t split_halves(float x) {
-#ifdef SIMT_EMULATION
-  const std::uint32_t high = half_bits(x);
-  return high | half_bits(x - half_value(high)) << 16;
 #else
-  std::uint16_t high;
-  float rest;
-  std::uint32_t both;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(high) : "f"(x));
-  asm("cvt.f32.f16 %0, %1;" : "=f"(rest) : "h"(high));
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(x - rest), "f"(x));
-  return both;
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<std::uint16_t>(bits)));
+  return value;
 #endif
 }
 
-/// The sum of the two halves that stand for x: a float.
-__device__ __forceinline__ float rounded_to_halves(float x) {
+/// The halves that are nearest to a, in the lower 16 bits, and to b.
+__device__ __forceinline__ std::uint32_t pair_of_halves(float a, float b) {
 #ifdef SIMT_EMULATION
-  const std::uint32_t halves = split_halves(x);
-  return half_value(halves & 0xFFFF) + half_value(halves >> 16);
+  return half_bits(a) | half_bits(b) << 16;
 #else
-  std::uint16_t half;
+  std::uint32_t pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(b), "f"(a));
+  return pair;
+#endif
+}
+
+/// Two halves, high + low.
+struct TwoHalves {
+  std::uint32_t bits;  ///< high in the lower 16, low in the upper ones
   float high;
   float low;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
-  asm("cvt.f32.f16 %0, %1;" : "=f"(high) : "h"(half));
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x - high));
-  asm("cvt.f32.f16 %0, %1;" : "=f"(low) : "h"(half));
-  return high + low;
-#endif
+};
+/// x = high + low but for an error of 2^-23 |x| or 2^-25, whichever is more. |x| < 65504.
+__device__ __forceinline__ TwoHalves split_halves(float x) {
+  const float high = half_value(half_bits(x));
+  const std::uint32_t bits = pair_of_halves(x, x - high);
+  return {bits, high, half_value(bits >> 16)};
 }
 
 #ifdef SIMT_EMULATION

@@ -89,8 +89,8 @@ Plan plan(const Formula&, const Reduction&, const Indexed<X...>& x, const Indexe
 ///
 /// Throws std::invalid_argument for an out of another length, arrays that are null, an out that
 /// overlaps an input, and a plan that was made for another M, N, device, formula, reduction, or
-/// types of arrays; DoesNotFit if the plan needs more memory than is free. All before anything is
-/// launched.
+/// types of arrays; DoesNotFit if naive or gpu_2d need more memory than is free, CudaError if the
+/// workspace cannot be allocated. All before anything is launched.
 template <class Formula, class Reduction, class... X, class... Y>
 void reduce(const Formula& formula, const Reduction& reduction, const Indexed<X...>& x,
             const Indexed<Y...>& y, DeviceSpan<typename Reduction::Result> out,

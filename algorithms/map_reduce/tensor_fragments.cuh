@@ -32,6 +32,13 @@ constexpr int chunks_of(int coordinates) {
   return (coordinates + 3) / 4;
 }
 
+/// By how much multiply() makes the product of a point with one near it too small, as a share of
+/// the product: the tensor cores truncate all of its terms in the same direction. The mean over
+/// random points of all sizes; up to 8 coordinates it is less than a float can say.
+constexpr float truncated_share(int coordinates) {
+  return coordinates <= 8 ? 0 : coordinates > 32 && coordinates <= 64 ? 3.2f * 0x1p-24f : 0x1p-24f;
+}
+
 /// A warp's 16 rows, as its lanes hold them: lane 4 g + t has rows g and g + 8, and with them
 /// coordinates t, t + 4, ... of narrow points, 4 t to 4 t + 3 of each 16 of wide ones.
 template <int Coordinates>
@@ -44,7 +51,7 @@ struct NarrowRows {
 #pragma unroll
     for (int c = 0; c < chunks_of(Coordinates); ++c) {
       const int k = 4 * c + lane_index() % 4;
-      const std::uint32_t halves = split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
+      const std::uint32_t halves = split_halves(k < Coordinates ? coordinate_of(k) : 0.0f).bits;
       a[c][half] = __byte_perm(halves, halves, 0x1010);
       a[c][half + 2] = __byte_perm(halves, halves, 0x3232);
     }
@@ -63,15 +70,24 @@ struct WideRows {
 #pragma unroll
       for (int pair = 0; pair < 2; ++pair) {
         const int k = 16 * c + lane_index() % 4 * 4 + pair * 2;
-        const std::uint32_t first = split_halves(k < Coordinates ? coordinate_of(k) : 0.0f);
+        const std::uint32_t first = split_halves(k < Coordinates ? coordinate_of(k) : 0.0f).bits;
         const std::uint32_t second =
-            split_halves(k + 1 < Coordinates ? coordinate_of(k + 1) : 0.0f);
+            split_halves(k + 1 < Coordinates ? coordinate_of(k + 1) : 0.0f).bits;
         high[c][half + 2 * pair] = __byte_perm(first, second, 0x5410);
         low[c][half + 2 * pair] = __byte_perm(first, second, 0x7632);
       }
     }
   }
 };
+
+/// sum += a b for a warp's 16 rows and 8 columns; the sum is 0 before the first.
+__device__ __forceinline__ void multiply_add(const std::uint32_t (&a)[4],
+                                             const std::uint32_t (&b)[2], float (&sum)[4],
+                                             bool is_first) {
+  const float before[4] = {sum[0], sum[1], sum[2], sum[3]};
+  const float zero[4] = {0, 0, 0, 0};
+  multiply_16x16x8(a, b, is_first ? zero : before, sum);
+}
 
 /// A tile of columns, as the lanes of a warp take them. squares[0] is the square of each column
 /// once the tile is complete; until then squares[c] is the part of chunk c.
@@ -84,7 +100,7 @@ struct NarrowTile {
   float squares[chunks_of(Coordinates)][Tile];
 
   __device__ __forceinline__ void set_one(int t, int k, float v) {
-    const std::uint32_t half = split_halves(v);
+    const std::uint32_t half = split_halves(v).bits;
     const std::uint32_t both[2] = {half, half};
     store_vector(halves[t / 8][k / 4][t % 8 * 4 + k % 4], both);
   }
@@ -102,11 +118,7 @@ struct NarrowTile {
       std::uint32_t b[2];
       load_vector(halves[eight][c][lane_index()], b);
 #pragma unroll
-      for (int m = 0; m < RowTiles; ++m) {
-        const float sum[4] = {products[m][0], products[m][1], products[m][2], products[m][3]};
-        const float zero[4] = {0, 0, 0, 0};
-        multiply_16x16x8(rows[m].a[c], b, c == 0 ? zero : sum, products[m]);
-      }
+      for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].a[c], b, products[m], c == 0);
     }
   }
 };
@@ -123,7 +135,7 @@ struct WideTile {
   __device__ __forceinline__ void set(int t, int c, const float (&v)[4]) {
     std::uint32_t split[4];
 #pragma unroll
-    for (int k = 0; k < 4; ++k) split[k] = split_halves(v[k]);
+    for (int k = 0; k < 4; ++k) split[k] = split_halves(v[k]).bits;
     const std::uint32_t pairs[4] = {
         __byte_perm(split[0], split[1], 0x5410), __byte_perm(split[2], split[3], 0x5410),
         __byte_perm(split[0], split[1], 0x7632), __byte_perm(split[2], split[3], 0x7632)};
@@ -132,31 +144,35 @@ struct WideTile {
   /// The tensor cores truncate their sums, where other units round them. Therefore the two small
   /// products of a step of 16 coordinates are added up first, and steps outside of the tensor
   /// cores: a sum is truncated once a step, at the size of the step. For three and four steps that
-  /// would take half as long again (the registers are full, and nothing hides the latency): there
-  /// the small products of all steps come first, and the large ones follow inside.
+  /// would take half as long again (their additions wait for each other, and two warps a scheduler
+  /// hide little): there the small products of all steps come first, and the large ones follow
+  /// inside.
   template <int RowTiles>
   __device__ __forceinline__ void multiply(const Rows (&rows)[RowTiles], int eight,
                                            float (&products)[RowTiles][4]) const {
-    const auto multiply_add = [&](const std::uint32_t(&a)[4], const std::uint32_t(&b)[2],
-                                  float(&sums)[4], bool is_first) {
-      const float sum[4] = {sums[0], sums[1], sums[2], sums[3]};
-      const float zero[4] = {0, 0, 0, 0};
-      multiply_16x16x8(a, b, is_first ? zero : sum, sums);
+    using Sums = float[RowTiles][4];
+    const auto multiply_small = [&](int step, Sums& sums, bool is_first) {
+      std::uint32_t both[4];
+      load_vector(halves[eight][step][lane_index()], both);
+      const std::uint32_t high[2] = {both[0], both[1]};
+      const std::uint32_t low[2] = {both[2], both[3]};
+#pragma unroll
+      for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].low[step], high, sums[m], is_first);
+#pragma unroll
+      for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[step], low, sums[m], false);
+    };
+    const auto multiply_large = [&](int step, Sums& sums) {
+      std::uint32_t high[2];
+      memcpy(high, halves[eight][step][lane_index()], sizeof high);
+#pragma unroll
+      for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[step], high, sums[m], false);
     };
     if constexpr (Rows::steps <= 2 || Rows::steps > 4) {
 #pragma unroll
       for (int c = 0; c < Rows::steps; ++c) {
-        std::uint32_t both[4];
-        load_vector(halves[eight][c][lane_index()], both);
-        const std::uint32_t high[2] = {both[0], both[1]};
-        const std::uint32_t low[2] = {both[2], both[3]};
-        float sums[RowTiles][4];
-#pragma unroll
-        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].low[c], high, sums[m], true);
-#pragma unroll
-        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, sums[m], false);
-#pragma unroll
-        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], high, sums[m], false);
+        Sums sums;
+        multiply_small(c, sums, true);
+        multiply_large(c, sums);
 #pragma unroll
         for (int m = 0; m < RowTiles; ++m) {
 #pragma unroll
@@ -167,26 +183,9 @@ struct WideTile {
       }
     } else {
 #pragma unroll
-      for (int c = 0; c < Rows::steps; ++c) {
-        std::uint32_t both[4];
-        load_vector(halves[eight][c][lane_index()], both);
-        const std::uint32_t high[2] = {both[0], both[1]};
-        const std::uint32_t low[2] = {both[2], both[3]};
+      for (int c = 0; c < Rows::steps; ++c) multiply_small(c, products, c == 0);
 #pragma unroll
-        for (int m = 0; m < RowTiles; ++m) {
-          multiply_add(rows[m].low[c], high, products[m], c == 0);
-        }
-#pragma unroll
-        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], low, products[m], false);
-      }
-#pragma unroll
-      for (int c = 0; c < Rows::steps; ++c) {
-        // (Loaded again: there are no registers left to keep them.)
-        std::uint32_t high[2];
-        memcpy(high, halves[eight][c][lane_index()], sizeof high);
-#pragma unroll
-        for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[c], high, products[m], false);
-      }
+      for (int c = 0; c < Rows::steps; ++c) multiply_large(c, products);
     }
   }
 };

@@ -1,5 +1,7 @@
 // Sums of Gaussians in 1 to 128 dimensions, with signals of several numbers and in double: the
 // layouts of rows and columns that three dimensions do not have.
+#include <numeric>
+
 #include "gaussian.cuh"
 
 namespace warpath::map_reduce::test {
@@ -55,6 +57,29 @@ TEST(GaussianSumIn, ManyDimensionsInClusters) {
         GaussianData<float, D, 1>{points(M, 1), points(N, 2), uniform<float>(N, 3, 0.5), 1.0}, 2e-6,
         few_options(true));
   }
+}
+
+// Every sum is one term, K(x, x), at squares near the form's limit: products are as large as they
+// get, and the tensor cores truncate all of their terms in the same direction.
+template <int D>
+void expect_sums_of_points_with_themselves(double most_square) {
+  constexpr int M = 201;
+  std::vector<float> points = uniform<float>(M * D, 11, -1, 2);
+  for (int i = 0; i < M; ++i) {
+    float* const point = &points[static_cast<std::size_t>(i) * D];
+    const double square = std::inner_product(point, point + D, point, 0.0);
+    for (int k = 0; k < D; ++k) {
+      point[k] *= static_cast<float>(std::sqrt(0.7 * most_square / log2_e / square));
+    }
+  }
+  expect_gaussian_sums(GaussianData<float, D, 1>{points, points, std::vector<float>(M, 1), 1.0},
+                       2e-6, few_options(true));
+}
+TEST(GaussianSumIn, ManyDimensionsOfPointsWithThemselves) {
+  expect_sums_of_points_with_themselves<16>(7.9);
+  expect_sums_of_points_with_themselves<32>(12);
+  expect_sums_of_points_with_themselves<64>(16);
+  expect_sums_of_points_with_themselves<127>(24);
 }
 
 TEST(GaussianSumIn, SignalsOfSeveralNumbers) {

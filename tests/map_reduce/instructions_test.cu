@@ -126,7 +126,7 @@ std::uint32_t nearest_half(float x) {
 
 __global__ void split_kernel(const float* x, std::uint32_t* both, int count) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-  if (i < count) both[i] = detail::split_halves(x[i]);
+  if (i < count) both[i] = detail::split_halves(x[i]).bits;
 }
 
 TEST(TensorCores, AFloatIsTheSumOfTwoHalves) {
