@@ -40,8 +40,8 @@ template <class T>
 void require_room(const std::string& name, DeviceSpan<T> out, std::int64_t needed) {
   require_span(name, out);
   if (out.count >= needed) return;
-  throw std::invalid_argument(name + " holds " + std::to_string(out.count) + " elements: " +
-                              std::to_string(needed) + " are needed, which is the worst case");
+  throw std::invalid_argument(name + " holds " + std::to_string(out.count) +
+                              " elements: " + std::to_string(needed) + " are needed");
 }
 
 /// Throws unless two arguments have as many elements.

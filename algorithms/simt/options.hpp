@@ -14,7 +14,7 @@ struct Options {
   std::uint64_t seed;  ///< SIMT_SEED: 0: warp by warp in order; else a random schedule
   bool strict;         ///< SIMT_STRICT: an exited thread makes a barrier an error (default 1)
   bool guard;          ///< SIMT_GUARD: device memory is closed while the host runs
-  bool lazy;           ///< SIMT_LAZY: streams run only when somebody waits for them
+  bool lazy;           ///< SIMT_LAZY: streams run only when a call waits for them
   bool capturing;      ///< only for tests: streams say that they are being captured
   bool verbose;        ///< SIMT_VERBOSE: each diagnostic is also printed to stderr
   unsigned devices;    ///< SIMT_DEVICES: how many devices there are (default 2)

@@ -13,7 +13,7 @@ namespace simt {
 cudaError_t error(cudaError_t error, std::string explanation);
 
 /// The same for a call that asks what there is: devices, attributes, memory. A program may find out
-/// by the returned code, so nobody has to read the error.
+/// by the returned code, and then no error is left to be read.
 cudaError_t unavailable(cudaError_t error, std::string explanation);
 
 /// "cudaErrorAssert" and the like.

@@ -27,7 +27,7 @@ struct Grid {
   const Launch* launch = nullptr;
   std::uint64_t blocks = 0;
   std::vector<Worker*> workers;        // all that may run a block of it
-  std::atomic<std::uint64_t> next{0};  // the next block that nobody has taken
+  std::atomic<std::uint64_t> next{0};  // the next block to run
   std::atomic<bool> failed{false};
   std::mutex mutex;
   GridResult result;  // of the first failure
@@ -56,7 +56,7 @@ struct Worker {
     warps[warp].ready |= lanes;
     ready_warps |= 1u << warp;
   }
-  /// The calling thread cannot go on: runs others until somebody has woken it.
+  /// The calling thread cannot go on: runs others until a thread has woken it.
   void suspend();
   /// Takes the calling thread's stack away for good.
   [[noreturn]] void abandon();
@@ -123,7 +123,7 @@ struct Worker {
   unsigned char* ended_stack = nullptr;     // of the thread that has just ended
   std::vector<unsigned char*> kept_stacks;  // of those before it, if the block must not use them
   Context own_context = nullptr;            // the worker's own stack, while a fiber runs
-  Context dead_context = nullptr;           // where a fiber that has ended is saved, for nobody
+  Context dead_context = nullptr;  // where a fiber that has ended is saved, never to be resumed
   void* own_fake_stack = nullptr;
   const void* own_stack = nullptr;
   std::size_t own_stack_bytes = 0;

@@ -74,7 +74,7 @@ std::vector<T> random_elements(std::size_t count, std::mt19937_64& random) {
   return elements;
 }
 
-/// The values behind `offset` others, so that they begin anywhere.
+/// The values after `offset` others, so that they begin anywhere.
 template <class T>
 DeviceBuffer<T> shifted(const std::vector<T>& values, std::size_t offset) {
   std::vector<T> all(offset);

@@ -15,7 +15,7 @@ MUTATIONS = [
         "if (<<<item < static_cast<std::int64_t>(work.scan[middle]) ||| item <= static_cast<std::int64_t>(work.scan[middle])>>>) {",
     ),
     (
-        "output aligned: no barrier behind the heads",
+        "output aligned: no barrier after the heads",
         "{{{__syncthreads();  // the warps' last heads are there, and all heads are read ||| ;}}}",
     ),
     (
