@@ -95,6 +95,9 @@ void expect_parts(SetOperation operation, const Inputs& inputs) {
   const auto tiles = static_cast<unsigned>(partitions.count() - 1);
   DeviceBuffer<int> counts(tiles * Shape::threads);
   DeviceBuffer<int> out(counts.count() * Shape::items);
+  // Not all of it is written, and all of it is copied back.
+  WARPATH_CUDA_CHECK(
+      cudaMemset(out.data(), 0, static_cast<std::size_t>(out.count()) * sizeof(int)));
   launch({tiles, Shape::threads, sizeof(BlockSetStorage<Shape, int>)}, block_kernel, operation,
          Keys{a.data(), nullptr, a.count()}, Keys{b.data(), nullptr, b.count()}, partitions.data(),
          out.data(), counts.data());

@@ -141,9 +141,9 @@ TEST_F(SweepTest, TooManyIsAnErrorWithTheNumberAndTheLimit) {
       AllOf(HasSubstr("expands to 12000 points; the limit is 10000"), HasSubstr("--force")));
   // A number that fits no memory is refused without being counted out.
   EXPECT_THAT(
-      error(R"([{"cross": {"n": {"range": [1, 1000000, 1]}, "tuning": {"range": [1, 1000000, 1]},
-                                   "seed": {"range": [1, 1000000, 1]}}}])"),
-      HasSubstr("expands to 6e+18 points"));
+      error(R"([{"cross": {"n": {"range": [1, 100000, 1]}, "tuning": {"range": [1, 100000, 1]},
+                                   "seed": {"range": [1, 100000, 1]}}}])"),
+      HasSubstr("expands to 6e+15 points"));
 }
 
 TEST_F(SweepTest, NamesHoldEveryParameterAndNoPosition) {
