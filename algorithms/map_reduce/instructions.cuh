@@ -94,7 +94,7 @@ __device__ __forceinline__ TwoHalves split_halves(float x) {
 
 #ifdef SIMT_EMULATION
 /// A sum as Hopper's tensor cores make it: digits below 2^-25 of the largest addend's leading one
-/// are cut off from each addend, and those of the sum that a float has no room for. Source: M.
+/// are cut off from each addend, and those of the sum that a float has no room for. Model: M.
 /// Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ
 /// Computer Science 7:e330, 2021, https://doi.org/10.7717/peerj-cs.330
 inline float truncated_sum(const float (&addends)[17]) {

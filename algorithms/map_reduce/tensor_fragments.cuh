@@ -1,11 +1,11 @@
 // Rows and columns as operands of the tensor cores' matrix product, in float.
 //
 // How a product of floats comes from halves: x = h + l, two halves (11 bits each), but for 2^-23 of
-// it, and with y = h' + l', x y = h h' + h l' + l h' but for 2^-21 of it (l l' is up to 2^-22). An
-// instruction adds up 16 products. Narrow points (up to 8 coordinates) put (h, h, l, l) . (h', l',
-// h', l') of a coordinate into a lane's four of the 16, so that three coordinates take one
-// instruction; wide ones take three instructions for 16 coordinates, one for each of the three
-// products.
+// it or 2^-25, and with y = h' + l', x y = h h' + h l' + l h' + l l'. An instruction adds up 16
+// products. Narrow points (up to 8 coordinates) put (h, h, l, l) . (h', l', h', l') of a coordinate
+// into a lane's four of the 16, so that three coordinates take one instruction: all four products,
+// which is exactly the product of the rounded coordinates. Wide ones take three instructions for 16
+// coordinates, one for each of the first three products, and leave out l l', up to 2^-22 of x y.
 //
 //        one instruction:  16 rows x 16 products  *  16 products x 8 columns
 //
@@ -18,7 +18,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <type_traits>
 
 #include "core/vector.cuh"
@@ -32,11 +31,18 @@ constexpr int chunks_of(int coordinates) {
   return (coordinates + 3) / 4;
 }
 
+/// Whether multiply() adds up all steps of 16 coordinates inside the tensor cores (WideTile).
+constexpr bool adds_steps_inside(int coordinates) {
+  return coordinates > 32 && coordinates <= 64;
+}
 /// By how much multiply() makes the product of a point with one near it too small, as a share of
 /// the product: the tensor cores truncate all of its terms in the same direction. The mean over
-/// random points of all sizes; up to 8 coordinates it is less than a float can say.
+/// random points of all sizes: rows that are larger by as much take the mean away, and leave the
+/// deviations. (A float that is scaled by 1 + 2^-24 is rounded up, to one unit more, and so grows
+/// by 1.4 times 2^-24 on average. Up to 8 coordinates the share is smaller than that.)
 constexpr float truncated_share(int coordinates) {
-  return coordinates <= 8 ? 0 : coordinates > 32 && coordinates <= 64 ? 3.2f * 0x1p-24f : 0x1p-24f;
+  if (coordinates <= 8) return 0;
+  return adds_steps_inside(coordinates) ? 3.2f * 0x1p-24f : 0x1p-24f;
 }
 
 /// A warp's 16 rows, as its lanes hold them: lane 4 g + t has rows g and g + 8, and with them
@@ -143,10 +149,10 @@ struct WideTile {
   }
   /// The tensor cores truncate their sums, where other units round them. Therefore the two small
   /// products of a step of 16 coordinates are added up first, and steps outside of the tensor
-  /// cores: a sum is truncated once a step, at the size of the step. For three and four steps that
-  /// would take half as long again (their additions wait for each other, and two warps a scheduler
-  /// hide little): there the small products of all steps come first, and the large ones follow
-  /// inside.
+  /// cores: a sum is truncated once a step, at the size of the step. One and two steps take hardly
+  /// more time so. Three and four would take a third to a half more: there the small products of
+  /// all steps come first, and the large ones follow inside (truncated_share() is larger then).
+  /// More steps than four would lose too much accuracy inside.
   template <int RowTiles>
   __device__ __forceinline__ void multiply(const Rows (&rows)[RowTiles], int eight,
                                            float (&products)[RowTiles][4]) const {
@@ -163,11 +169,11 @@ struct WideTile {
     };
     const auto multiply_large = [&](int step, Sums& sums) {
       std::uint32_t high[2];
-      memcpy(high, halves[eight][step][lane_index()], sizeof high);
+      load_vector(halves[eight][step][lane_index()], high);
 #pragma unroll
       for (int m = 0; m < RowTiles; ++m) multiply_add(rows[m].high[step], high, sums[m], false);
     };
-    if constexpr (Rows::steps <= 2 || Rows::steps > 4) {
+    if constexpr (!adds_steps_inside(Coordinates)) {
 #pragma unroll
       for (int c = 0; c < Rows::steps; ++c) {
         Sums sums;

@@ -88,9 +88,10 @@ struct TensorStorage {
   float centre[D];
 };
 
-/// Squares below this are accurate enough: up to 16 dimensions, products stay below 16, so that the
-/// rounding errors of an exponent are about 2^-20. More dimensions have larger squares where
-/// distances are as large; an exponent may be off by up to 2^-17 there.
+/// The largest square of a row or column that the form takes. It bounds the exponent of a pair, 2 u
+/// . v, by 16 up to 16 dimensions, and so what truncation and rounding make of K(u, v): 2.6e-6. In
+/// higher dimensions the points that matter lie farther from the centre: exponents of 24, 32 and
+/// 48, and errors of a single pair of up to 5e-6 (32 dimensions) and 1e-5.
 template <int D>
 inline constexpr float most_square = D <= 16   ? 7.9f
                                      : D <= 32 ? 12
@@ -270,7 +271,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   const auto row_index = [&](int row) { return min(first_row + row, problem.rows - 1); };
   const auto relative = [&](float number, int k) {
     const float u = scale * (number - shared.centre[k]);
-    if constexpr (D > 8) return u;  // rounding takes 8 to 12 % of the time there
+    // (To what two halves hold; it would take 8 to 12 % of the time in more dimensions.)
+    if constexpr (D > 8) return u;
     const TwoHalves halves = split_halves(u);
     return halves.high + halves.low;
   };

@@ -3,10 +3,11 @@
 //
 // Coordinates are centred first, as they are, and then scaled: the centre is near the points, so
 // that their differences from it are as exact as the points are, however far from the origin they
-// lie. Squares are those of the centred and scaled coordinates, the same numbers that are
-// multiplied: the error of the scale, or of a coordinate, is then one of the points, and not one of
-// the much smaller distance. Sums of exponentials in up to 8 dimensions therefore round coordinates
-// to what two halves hold: K(x, x) of points at the limit would be off by 3.3e-6 otherwise.
+// lie. Squares are those of the centred and scaled coordinates: the error of the scale, or of a
+// coordinate, is then one of the points, and not one of the much smaller distance. Up to 8
+// dimensions tensor_sum.cuh rounds coordinates to what two halves hold, so that squares and
+// products are of the same numbers: K(x, x) of points at the limit would be off by 3.3e-6
+// otherwise.
 #pragma once
 
 #include <cstdint>
