@@ -47,9 +47,9 @@ struct Exponential<Gaussian<float, D, E>, Sum<ValueOf<float, E>, Accuracy::block
   __device__ __forceinline__ static Vector<float, E> weight(const Arrays& y, std::int64_t j) {
     return get<1>(y)[j];
   }
-  /// The state that has sum * 2^-square.
-  __device__ __forceinline__ static State state(float square, const Vector<float, E>& sum) {
-    return {weighted(exp2_of(-square), sum), {}};
+  /// The state that has factor * sum.
+  __device__ __forceinline__ static State state(float factor, const Vector<float, E>& sum) {
+    return {weighted(factor, sum), {}};
   }
 };
 template <int D>
@@ -66,9 +66,9 @@ struct Exponential<LogGaussian<float, D>, LogSumExp<float>> {
   __device__ __forceinline__ static Vector<float, 1> weight(const Arrays&, std::int64_t) {
     return {1};
   }
-  __device__ __forceinline__ static State state(float square, const Vector<float, 1>& sum) {
+  __device__ __forceinline__ static State state(float factor, const Vector<float, 1>& sum) {
     if (sum == 0.0f) return LogSumExp<float>().neutral();
-    return {0, exp2_of(-square) * sum, 0};
+    return {0, factor * sum, 0};
   }
 };
 
@@ -88,15 +88,16 @@ struct TensorStorage {
   float centre[D];
 };
 
-/// The largest square of a row or column that the form takes. It bounds the exponent of a pair, 2 u
-/// . v, by 16 up to 16 dimensions, and so what truncation and rounding make of K(u, v): 2.6e-6. In
-/// higher dimensions the points that matter lie farther from the centre: exponents of 24, 32 and
-/// 48, and errors of a single pair of up to 5e-6 (32 dimensions) and 1e-5.
+/// The largest square of a row or column that the form takes: half the exponent of K(u, u), 2 u .
+/// u, and so the bound of what rounding and truncation make of it (README, "Accuracy"). In higher
+/// dimensions the points that matter lie farther from the centre: uniform in a cube of the width's
+/// edge, D / 8.3 on average.
 template <int D>
-inline constexpr float most_square = D <= 16   ? 7.9f
-                                     : D <= 32 ? 12
-                                     : D <= 64 ? 16
-                                               : 24;
+inline constexpr float most_square = D <= 8    ? 3.95f
+                                     : D <= 16 ? 5
+                                     : D <= 32 ? 7.9f
+                                     : D <= 64 ? 13
+                                               : 23;
 
 /// The sums over the columns of a lane: of row g of each of the warp's row tiles, then of row g
 /// + 8.
@@ -177,10 +178,16 @@ __device__ __forceinline__ void warp_add_exponentials(
   }
 }
 
-/// What the warps' lanes have of each row, added in a fixed order: shared.sums[warp column][row].
+/// A row's sum comes from four lanes of each of up to two warps: each share is divided by as many
+/// before they are added, so that finite shares have a finite sum.
+inline constexpr float shares_of_row = 8;
+
+/// What the warps' lanes have of each row, added in a fixed order and divided by shares_of_row:
+/// shared.sums[warp column][row].
 template <class Shape, int E, class Storage>
 __device__ __forceinline__ void warp_store_sums(const LaneSums<Shape::row_tiles, E>& sums,
                                                 Storage& shared) {
+  static_assert(4 * Shape::column_warps <= shares_of_row);
   const int first = warp_index() % Shape::row_warps * Shape::warp_rows;
 #pragma unroll
   for (int m = 0; m < Shape::row_tiles; ++m) {
@@ -188,7 +195,7 @@ __device__ __forceinline__ void warp_store_sums(const LaneSums<Shape::row_tiles,
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
       for (int e = 0; e < E; ++e) {
-        float sum = sums.of[m][half][e];
+        float sum = sums.of[m][half][e] * (1 / shares_of_row);
         sum += __shfl_xor_sync(full_warp, sum, 1);
         sum += __shfl_xor_sync(full_warp, sum, 2);
         if (lane_index() % 4 == 0) {
@@ -386,7 +393,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
 #pragma unroll
         for (int e = 0; e < E; ++e) sum[e] += shared.sums[warp][row][e];
       }
-      problem.reduction.merge(state, Form::state(square_of_row(row), sum));
+      const float factor = shares_of_row * exp2_of(-square_of_row(row));
+      problem.reduction.merge(state, Form::state(factor, sum));
     });
   }
   block_finish_rows(problem, split, partials, tickets, [&](auto act) {

@@ -84,17 +84,31 @@ TEST(GaussianSum, OfAPointAndItself) {
 // All that is summed comes from a point so far from the centre of its block that the products of
 // the Gram form are many times the distance.
 TEST(GaussianSum, OfPointsFarFromTheCentreOfTheirBlock) {
-  std::vector<float> points = uniform<float>(3 * 200, 5, -1.9, 3.8);
+  std::vector<float> points = uniform<float>(3 * 200, 5, -1.3, 2.6);
   for (std::size_t i = 0; i < points.size() / 2; i += 3) {  // half of them at the form's limit
     const float square =
         points[i] * points[i] + points[i + 1] * points[i + 1] + points[i + 2] * points[i + 2];
-    for (int k = 0; k < 3; ++k) points[i + k] *= std::sqrt(5.46f / square);
+    for (int k = 0; k < 3; ++k) points[i + k] *= std::sqrt(2.73f / square);
   }
   for (std::size_t i = 0; i < points.size(); i += 3) {
     Data data{std::vector<float>(3 * 33), {}, {1.0f}, 1};
     data.y.assign(&points[i], &points[i] + 3);
     std::copy(data.y.begin(), data.y.end(), data.x.begin() + 3);  // one row; the centre is 0
     expect_gaussian_sums(data, 2e-6, {{.variant = Variant::tensor}});
+  }
+}
+
+// Terms that a float holds, and whose sum it holds, but for the factor that the Gram form takes out
+// of them: it is put back before anything can overflow.
+TEST(GaussianSum, TermsNearTheLargestNumber) {
+  for (const int M : {2, 34}) {  // the centre lies in the middle
+    for (const float signal : {1.7e38f, 1.2e38f, 0.8e38f}) {
+      Data data{std::vector<float>(3 * static_cast<std::size_t>(M)), std::vector<float>(3 * 3),
+                std::vector<float>(3, signal), 1};
+      for (std::size_t i = 0; i < data.x.size(); i += 3) data.x[i] = i % 2 == 0 ? -1.5f : 1.5f;
+      expect_gaussian_sums(data, 2e-6, few_options(true));
+      expect_gaussian_sums(data, 2e-6, {{.variant = Variant::tensor, .splits = 1}});
+    }
   }
 }
 
