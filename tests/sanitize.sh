@@ -30,7 +30,7 @@ mkdir -p "$logs"
 # The sizes that each schedule of the CPU takes: a tool makes a kernel a hundred times slower.
 export WARPATH_TEST_SIZE=${WARPATH_TEST_SIZE:-small}
 # A lane that arrives at a transaction barrier after a warp barrier arrives for its warp: racecheck knows only when told to look.
-# (The pipeline of warp_compaction does so. Where all lanes arrive, the tool finds nothing without the option.)
+# (A Hopper pipeline does so. Where all its lanes arrive, the tool finds nothing without the option.)
 racecheck=()
 option=--racecheck-indirect-barrier-dependency
 if compute-sanitizer --help 2>&1 | grep -q -e "$option"; then racecheck=("$option"); fi

@@ -58,5 +58,89 @@ TEST(Pipeline, SlotsAreReusedWhenAllHaveReadThem) {
   }
 }
 
+/// The same rule; *seen counts the items that it has decided on.
+struct CountedIsPositive {
+  unsigned* seen;
+  __device__ bool operator()(int value) const {
+    atomicAdd(seen, 1u);
+    return value > 0;
+  }
+};
+using CountedRule = detail::KeepIf<int, CountedIsPositive>;
+
+__device__ void wait_until(unsigned* counter, unsigned least) {
+  while (atomicAdd(counter, 0u) < least) __nanosleep(20);
+}
+
+/// Two blocks that run at the same time. Block 0 draws the first tile, which keeps nothing, and
+/// says so only once block 1, a pipeline, has decided on `enough` items: until then it copies none.
+__global__ void late_first_tile_kernel(CountedRule rule, detail::InputOf<CountedRule> in,
+                                       detail::OutputOf<CountedRule> out, LookBack look_back,
+                                       std::int64_t* kept, unsigned* is_drawn, unsigned enough) {
+  unsigned* const seen = rule.predicate.seen;
+  if (blockIdx.x == 0) {
+    if (warp_index() != 0) return;
+    const TileTicket ticket = look_back.draw();
+    look_back.clear(ticket);
+    if (lane_index() == 0) {
+      atomicExch(is_drawn, 1u);
+      wait_until(seen, enough);
+      for (int i = 0; i < 1000; ++i) __nanosleep(20);  // what may be written is written now
+      look_back.publish(ticket, 0);
+      wait_until(seen, static_cast<unsigned>(in.count) - Shape::tile_items);
+    }
+    __syncwarp();
+    static_cast<void>(look_back.draw());  // the last block to draw none ends the call
+    return;
+  }
+  if (threadIdx.x == 0) wait_until(is_drawn, 1);
+  __syncthreads();  // the first tile is drawn
+  detail::Pipeline<CountedRule, Shape> pipeline(in, out, look_back);
+  pipeline.init();
+  const int role = warp_index() - Shape::warps - Shape::copiers;
+  if (warp_index() < Shape::warps) return pipeline.compact(rule, warp_index());
+  if (role < 0) return pipeline.copy(warp_index() - Shape::warps);
+  if (role == 0) return pipeline.place(kept);
+  if (role == 1) return pipeline.publish();
+  pipeline.load();
+}
+
+// Ten tiles fit into the ring, and with the eleventh it would be passed by one warp's items: the
+// compactors wait for the copiers, or they would write over the first tile.
+TEST(Pipeline, RingIsNotWrittenOverBeforeItIsCopied) {
+  constexpr int tile_kept = 96;
+  constexpr int tiles = 40;
+  constexpr auto bytes = sizeof(detail::PipelineStorage<CountedRule, Shape>);
+  if (!can_run(late_first_tile_kernel, {.hopper = true, .shared_bytes = bytes})) {
+    GTEST_SKIP() << "the pipeline needs compute capability 9.0";
+  }
+  std::vector<int> values(tiles * Shape::tile_items, -1);
+  std::vector<int> expected;
+  for (int tile = 1; tile < tiles; ++tile) {
+    for (int i = 0; i < tile_kept; ++i) {
+      const int place = tile * Shape::tile_items + i;
+      values[static_cast<std::size_t>(place)] = place;
+      expected.push_back(place);
+    }
+  }
+  const DeviceBuffer<int> in = on_device(values);
+  Guarded<int> out(in.count());
+  DeviceBuffer<unsigned> counters = on_device(std::vector<unsigned>(2));
+  DeviceCount kept;
+  Workspace workspace;
+  CountedRule rule{CountedIsPositive{counters.data()}};
+  detail::InputOf<CountedRule> input{in.data(), nullptr, in.count()};
+  detail::OutputOf<CountedRule> output{out.span().data, nullptr, in.count()};
+  LookBack look_back = workspace.look_back(nullptr, tiles);
+  std::int64_t* count = kept.data();
+  unsigned* is_drawn = counters.data() + 1;
+  unsigned enough = 11 * Shape::tile_items;
+  void* arguments[] = {&rule, &input, &output, &look_back, &count, &is_drawn, &enough};
+  WARPATH_CUDA_CHECK(cudaLaunchCooperativeKernel(late_first_tile_kernel, dim3(2),
+                                                 dim3(Shape::threads), arguments, bytes, nullptr));
+  ASSERT_EQ(kept.get(nullptr), static_cast<std::int64_t>(expected.size()));
+  EXPECT_TRUE(out.get(kept.get(nullptr)) == expected);
+}
+
 }  // namespace
 }  // namespace warpath::warp_compaction::test
