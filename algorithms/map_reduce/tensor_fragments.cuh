@@ -35,12 +35,12 @@ constexpr int chunks_of(int coordinates) {
 constexpr bool adds_steps_inside(int coordinates) {
   return coordinates > 32 && coordinates <= 64;
 }
-/// By how much multiply() makes the product of a point with one near it too small, as a share of
+/// By how much multiply() makes the product of a point with one near it too small, as a fraction of
 /// the product: the tensor cores truncate all of its terms in the same direction. The mean over
 /// random points of all sizes: rows that are larger by as much take the mean away, and leave the
 /// deviations. (A float that is scaled by 1 + 2^-24 is rounded up, to one unit more, and so grows
-/// by 1.4 times 2^-24 on average. Up to 8 coordinates the share is smaller than that.)
-constexpr float truncated_share(int coordinates) {
+/// by 1.4 times 2^-24 on average. Up to 8 coordinates the fraction is smaller than that.)
+constexpr float truncated_fraction(int coordinates) {
   if (coordinates <= 8) return 0;
   return adds_steps_inside(coordinates) ? 3.2f * 0x1p-24f : 0x1p-24f;
 }
@@ -151,7 +151,7 @@ struct WideTile {
   /// products of a step of 16 coordinates are added up first, and steps outside of the tensor
   /// cores: a sum is truncated once a step, at the size of the step. One and two steps take hardly
   /// more time so. Three and four would take a third to a half more: there the small products of
-  /// all steps come first, and the large ones follow inside (truncated_share() is larger then).
+  /// all steps come first, and the large ones follow inside (truncated_fraction() is larger then).
   /// More steps than four would lose too much accuracy inside.
   template <int RowTiles>
   __device__ __forceinline__ void multiply(const Rows (&rows)[RowTiles], int eight,

@@ -178,16 +178,16 @@ __device__ __forceinline__ void warp_add_exponentials(
   }
 }
 
-/// A row's sum comes from four lanes of each of up to two warps: each share is divided by as many
-/// before they are added, so that finite shares have a finite sum.
-inline constexpr float shares_of_row = 8;
+/// A row's sum comes from four lanes of each of up to two warps: their sums are divided by as many
+/// before they are added, so that finite ones have a finite sum.
+inline constexpr float lanes_of_row = 8;
 
-/// What the warps' lanes have of each row, added in a fixed order and divided by shares_of_row:
+/// What the warps' lanes have of each row, added in a fixed order and divided by lanes_of_row:
 /// shared.sums[warp column][row].
 template <class Shape, int E, class Storage>
 __device__ __forceinline__ void warp_store_sums(const LaneSums<Shape::row_tiles, E>& sums,
                                                 Storage& shared) {
-  static_assert(4 * Shape::column_warps <= shares_of_row);
+  static_assert(4 * Shape::column_warps <= lanes_of_row);
   const int first = warp_index() % Shape::row_warps * Shape::warp_rows;
 #pragma unroll
   for (int m = 0; m < Shape::row_tiles; ++m) {
@@ -195,7 +195,7 @@ __device__ __forceinline__ void warp_store_sums(const LaneSums<Shape::row_tiles,
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
       for (int e = 0; e < E; ++e) {
-        float sum = sums.of[m][half][e] * (1 / shares_of_row);
+        float sum = sums.of[m][half][e] * (1 / lanes_of_row);
         sum += __shfl_xor_sync(full_warp, sum, 1);
         sum += __shfl_xor_sync(full_warp, sum, 2);
         if (lane_index() % 4 == 0) {
@@ -316,7 +316,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     const float* point = x.data + row_index(warp_row + r * 8 + lane_index() / 4) * D;
     rows[r / 2].set(r % 2, [&](int k) {
       const float u = relative(point[k], k);
-      return 2 * fmaf(u, truncated_share(D), u);
+      return 2 * fmaf(u, truncated_fraction(D), u);
     });
   }
   bool are_far = false;
@@ -393,7 +393,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
 #pragma unroll
         for (int e = 0; e < E; ++e) sum[e] += shared.sums[warp][row][e];
       }
-      const float factor = shares_of_row * exp2_of(-square_of_row(row));
+      const float factor = lanes_of_row * exp2_of(-square_of_row(row));
       problem.reduction.merge(state, Form::state(factor, sum));
     });
   }

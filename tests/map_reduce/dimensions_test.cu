@@ -62,24 +62,24 @@ TEST(GaussianSumIn, ManyDimensionsInClusters) {
 // Every sum is one term, K(x, x), at squares near the form's limit: products are as large as they
 // get, and the tensor cores truncate all of their terms in the same direction.
 template <int D>
-void expect_sums_of_points_with_themselves(double most_square) {
+void expect_sums_of_points_with_themselves() {
   constexpr int M = 201;
   std::vector<float> points = uniform<float>(M * D, 11, -1, 2);
   for (int i = 0; i < M; ++i) {
     float* const point = &points[static_cast<std::size_t>(i) * D];
     const double square = std::inner_product(point, point + D, point, 0.0);
     for (int k = 0; k < D; ++k) {
-      point[k] *= static_cast<float>(std::sqrt(0.7 * most_square / log2_e / square));
+      point[k] *= static_cast<float>(std::sqrt(0.7 * detail::most_square<D> / log2_e / square));
     }
   }
   expect_gaussian_sums(GaussianData<float, D, 1>{points, points, std::vector<float>(M, 1), 1.0},
                        2e-6, few_options(true));
 }
 TEST(GaussianSumIn, ManyDimensionsOfPointsWithThemselves) {
-  expect_sums_of_points_with_themselves<16>(5);
-  expect_sums_of_points_with_themselves<32>(7.9);
-  expect_sums_of_points_with_themselves<64>(13);
-  expect_sums_of_points_with_themselves<127>(23);
+  expect_sums_of_points_with_themselves<16>();
+  expect_sums_of_points_with_themselves<32>();
+  expect_sums_of_points_with_themselves<64>();
+  expect_sums_of_points_with_themselves<127>();
 }
 
 TEST(GaussianSumIn, SignalsOfSeveralNumbers) {

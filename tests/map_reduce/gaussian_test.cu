@@ -84,11 +84,12 @@ TEST(GaussianSum, OfAPointAndItself) {
 // All that is summed comes from a point so far from the centre of its block that the products of
 // the Gram form are many times the distance.
 TEST(GaussianSum, OfPointsFarFromTheCentreOfTheirBlock) {
+  constexpr auto limit = static_cast<float>(detail::most_square<3> / log2_e);
   std::vector<float> points = uniform<float>(3 * 200, 5, -1.3, 2.6);
   for (std::size_t i = 0; i < points.size() / 2; i += 3) {  // half of them at the form's limit
     const float square =
         points[i] * points[i] + points[i + 1] * points[i + 1] + points[i + 2] * points[i + 2];
-    for (int k = 0; k < 3; ++k) points[i + k] *= std::sqrt(2.73f / square);
+    for (int k = 0; k < 3; ++k) points[i + k] *= std::sqrt(0.997f * limit / square);
   }
   for (std::size_t i = 0; i < points.size(); i += 3) {
     Data data{std::vector<float>(3 * 33), {}, {1.0f}, 1};
