@@ -270,7 +270,7 @@ TEST(LookBack, ClearsTheOtherHalf) {
   for (const std::int64_t tiles : {1100, 1, 32, 1100, 31, 1024, 1100, 33, 2, 64, 1, 1, 1099}) {
     SCOPED_TRACE("call " + std::to_string(call) + ": " + std::to_string(tiles) + " tiles");
     const DeviceBuffer<unsigned> sums = on_device(random_sums(tiles, 3, largest_sum));
-    DeviceBuffer<Found> found(tiles);
+    DeviceBuffer<Found> found = on_device(std::vector<Found>(static_cast<std::size_t>(tiles)));
     launch({3, warp_threads}, scan_kernel, LookBack(memory.data(), capacity, tiles), sums.data(),
            found.data());
     const std::vector<unsigned char> words = on_host(memory);
