@@ -175,6 +175,22 @@ class Pipeline {
     __syncthreads();
   }
 
+  /// All threads of the block, after init(): each warp has one role.
+  __device__ void run(const Rule& rule, std::int64_t* kept) {
+    const int role = warp_index() - Shape::warps - Shape::copiers;
+    if (warp_index() < Shape::warps) {
+      compact(rule, warp_index());
+    } else if (role < 0) {
+      copy(warp_index() - Shape::warps);
+    } else if (role == 0) {
+      place(kept);
+    } else if (role == 1) {
+      publish();
+    } else {
+      load();
+    }
+  }
+
   __device__ void load() {
     StagePosition position;
     for (int tile = 0;; ++tile, position.advance()) {
@@ -389,18 +405,7 @@ __global__ void __launch_bounds__(Shape::threads, 1)
                     std::int64_t* kept) {
   Pipeline<Rule, Shape> pipeline(in, out, look_back);
   pipeline.init();
-  const int role = warp_index() - Shape::warps - Shape::copiers;
-  if (warp_index() < Shape::warps) {
-    pipeline.compact(rule, warp_index());
-  } else if (role < 0) {
-    pipeline.copy(warp_index() - Shape::warps);
-  } else if (role == 0) {
-    pipeline.place(kept);
-  } else if (role == 1) {
-    pipeline.publish();
-  } else {
-    pipeline.load();
-  }
+  pipeline.run(rule, kept);
 }
 
 }  // namespace warpath::warp_compaction::detail

@@ -74,9 +74,10 @@ __device__ void wait_until(unsigned* counter, unsigned least) {
 
 /// Two blocks that run at the same time. Block 0 draws the first tile, which keeps nothing, and
 /// says so only once block 1, a pipeline, has decided on `enough` items: until then it copies none.
-__global__ void late_first_tile_kernel(CountedRule rule, detail::InputOf<CountedRule> in,
-                                       detail::OutputOf<CountedRule> out, LookBack look_back,
-                                       std::int64_t* kept, unsigned* is_drawn, unsigned enough) {
+__global__ void late_first_tile_pipeline_kernel(CountedRule rule, detail::InputOf<CountedRule> in,
+                                                detail::OutputOf<CountedRule> out,
+                                                LookBack look_back, std::int64_t* kept,
+                                                unsigned* is_drawn, unsigned enough) {
   unsigned* const seen = rule.predicate.seen;
   if (blockIdx.x == 0) {
     if (warp_index() != 0) return;
@@ -97,12 +98,7 @@ __global__ void late_first_tile_kernel(CountedRule rule, detail::InputOf<Counted
   __syncthreads();  // the first tile is drawn
   detail::Pipeline<CountedRule, Shape> pipeline(in, out, look_back);
   pipeline.init();
-  const int role = warp_index() - Shape::warps - Shape::copiers;
-  if (warp_index() < Shape::warps) return pipeline.compact(rule, warp_index());
-  if (role < 0) return pipeline.copy(warp_index() - Shape::warps);
-  if (role == 0) return pipeline.place(kept);
-  if (role == 1) return pipeline.publish();
-  pipeline.load();
+  pipeline.run(rule, kept);
 }
 
 // Ten tiles fit into the ring, and with the eleventh it would be passed by one warp's items: the
@@ -111,7 +107,7 @@ TEST(Pipeline, RingIsNotWrittenOverBeforeItIsCopied) {
   constexpr int tile_kept = 96;
   constexpr int tiles = 40;
   constexpr auto bytes = sizeof(detail::PipelineStorage<CountedRule, Shape>);
-  if (!can_run(late_first_tile_kernel, {.hopper = true, .shared_bytes = bytes})) {
+  if (!can_run(late_first_tile_pipeline_kernel, {.hopper = true, .shared_bytes = bytes})) {
     GTEST_SKIP() << "the pipeline needs compute capability 9.0";
   }
   std::vector<int> values(tiles * Shape::tile_items, -1);
@@ -136,7 +132,7 @@ TEST(Pipeline, RingIsNotWrittenOverBeforeItIsCopied) {
   unsigned* is_drawn = counters.data() + 1;
   unsigned enough = 11 * Shape::tile_items;
   void* arguments[] = {&rule, &input, &output, &look_back, &count, &is_drawn, &enough};
-  WARPATH_CUDA_CHECK(cudaLaunchCooperativeKernel(late_first_tile_kernel, dim3(2),
+  WARPATH_CUDA_CHECK(cudaLaunchCooperativeKernel(late_first_tile_pipeline_kernel, dim3(2),
                                                  dim3(Shape::threads), arguments, bytes, nullptr));
   ASSERT_EQ(kept.get(nullptr), static_cast<std::int64_t>(expected.size()));
   EXPECT_TRUE(out.get(kept.get(nullptr)) == expected);
