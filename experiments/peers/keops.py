@@ -7,6 +7,9 @@ their rows into these archives; see peer_rows.py. A call of KeOps waits for the 
 returns, so what the host does after that is in its time, as it is for every caller; so are the
 few operations of torch that KeOps does after its kernel (the logarithm of LogSumExp, the integers
 of Arg reductions).
+
+KeOps compiles its own libraries with the compiler of $CXX. Where that is not the one that python
+was built with, they may end the process with a segmentation fault: set CXX=/usr/bin/g++.
 """
 
 from __future__ import annotations
