@@ -17,15 +17,10 @@ using testing::AllOf;
 using testing::EndsWith;
 using testing::HasSubstr;
 
-const std::vector<Technique>& techniques() {
-  static const std::vector<Technique> all = {fake::technique()};
-  return all;
-}
-
 class ConfigTest : public testing::Test {
  protected:
   Config read(const std::string& text) {
-    return read_config(folder_.write("c.json", text), techniques());
+    return read_config(folder_.write("c.json", text), fake::techniques());
   }
 
   /// A configuration that is right but for what replaces `key`, which stands after all others.
@@ -94,9 +89,9 @@ TEST_F(ConfigTest, DuplicateKeyIsAnError) {
 }
 
 TEST_F(ConfigTest, MissingFileIsAnError) {
-  EXPECT_THAT(thrown<UserError>([] { read_config("/nowhere/c.json", techniques()); }),
+  EXPECT_THAT(thrown<UserError>([] { read_config("/nowhere/c.json", fake::techniques()); }),
               HasSubstr("/nowhere/c.json: cannot be read"));
-  EXPECT_THAT(thrown<UserError>([&] { read_config(folder_.path(), techniques()); }),
+  EXPECT_THAT(thrown<UserError>([&] { read_config(folder_.path(), fake::techniques()); }),
               HasSubstr("cannot be read"));
 }
 
@@ -211,7 +206,7 @@ TEST_F(ConfigTest, RangesThatNeverEndAreRefused) {
 }
 
 TEST(OverrideTest, ReadsValuesPowersAndRanges) {
-  const Technique& fake = techniques()[0];
+  const Technique& fake = fake::techniques()[0];
   const auto integers = [&](const std::string& text) {
     std::vector<std::int64_t> values;
     for (const Value& value : read_override(text, fake).second)
@@ -228,7 +223,7 @@ TEST(OverrideTest, ReadsValuesPowersAndRanges) {
 }
 
 TEST(OverrideTest, NamesWhatIsWrong) {
-  const Technique& fake = techniques()[0];
+  const Technique& fake = fake::techniques()[0];
   const auto error = [&](const std::string& text) {
     return thrown<UserError>([&] { read_override(text, fake); });
   };

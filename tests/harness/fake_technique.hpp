@@ -16,6 +16,12 @@ namespace warpath::harness::fake {
 /// host_fast, host_slow and oracle (host). host_fast chooses its loop by n: even or odd.
 Technique technique();
 
+/// All that a configuration of the tests may name.
+inline const std::vector<Technique>& techniques() {
+  static const std::vector<Technique> all = {technique()};
+  return all;
+}
+
 /// The variants in the order in which they were executed in this process. The caller may clear it.
 std::vector<std::string>& executions();
 

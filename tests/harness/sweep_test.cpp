@@ -16,11 +16,6 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::vector<Technique>& techniques() {
-  static const std::vector<Technique> all = {fake::technique()};
-  return all;
-}
-
 class SweepTest : public testing::Test {
  protected:
   /// "variant n tuning" of every point.
@@ -44,10 +39,11 @@ class SweepTest : public testing::Test {
           "fixed": {"tuning": 9},
           "profiles": {"smoke": {"n": [16]}}, "sweep": )" +
                           sweep + "}"),
-        techniques());
+        fake::techniques());
     std::vector<Values> overrides;
     overrides.reserve(sets.size());
-    for (const std::string& set : sets) overrides.push_back(read_override(set, techniques()[0]));
+    for (const std::string& set : sets)
+      overrides.push_back(read_override(set, fake::techniques()[0]));
     return expand(config, profile, overrides);
   }
 
@@ -72,7 +68,7 @@ TEST_F(SweepTest, ZipTakesRowsAndCrossesThem) {
 }
 
 TEST_F(SweepTest, WithoutVariantAllAreTaken) {
-  EXPECT_EQ(points(R"([{"cross": {"n": 5}}])").size(), techniques()[0].variants.size());
+  EXPECT_EQ(points(R"([{"cross": {"n": 5}}])").size(), fake::techniques()[0].variants.size());
 }
 
 TEST_F(SweepTest, ExcludeKnowsEveryRelation) {
@@ -172,7 +168,7 @@ TEST_F(SweepTest, TwoConfigurationsOfOneExperimentAreRefused) {
                                "sweep": [{"cross": {"n": 1}}]})";
   RunOptions options;
   options.configs = {folder_.write("a.json", text), folder_.write("b.json", text)};
-  EXPECT_THAT(thrown<UserError>([&] { read_experiments(options, techniques()); }),
+  EXPECT_THAT(thrown<UserError>([&] { read_experiments(options, fake::techniques()); }),
               AllOf(HasSubstr("b.json"), HasSubstr("fake/e")));
 }
 
