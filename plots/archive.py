@@ -25,7 +25,8 @@ ROLES = ("technique", "peer", "naive", "oracle")
 STATES = ("passed", "failed", "not_verified")
 CLOCKS = ("gpu", "host")
 BACKENDS = ("cuda", "emulated")
-VERDICTS = ("REPRODUCED", "DIFFERS", "NOT TESTABLE HERE")
+KINDS = ("claim", "aim", "comparison")
+VERDICTS = ("REPRODUCED", "DIFFERS", "MET", "MISSED", "SHOWN", "NOT TESTABLE HERE")
 
 
 class ArchiveError(Exception):
@@ -93,10 +94,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What became of one published figure: `measured` is the worst value, found `at` a point."""
+    """What became of one expected figure: `measured` is the worst value, found `at` a point."""
 
+    kind: str
+    """Of a source (claim), of this project (aim), or not judged (comparison)."""
     where: dict[str, Any]
     metric: str
+    counter: str | None
     baseline: dict[str, Any]
     published: float | str | None
     at_least: float | None
@@ -349,8 +353,10 @@ def _read_row(reader: _Reader, backend: str) -> Row:
 
 def _read_verdict(reader: _Reader) -> Verdict:
     return Verdict(
+        kind=reader.choice("kind", KINDS),
         where=reader.get("where", dict, {}),
         metric=reader.get("metric", str),
+        counter=reader.get("counter", str, None),
         baseline=reader.get("baseline", dict, {}),
         published=reader.get("published", (int, float, str), None),
         at_least=reader.number("at_least", None),

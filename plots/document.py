@@ -151,7 +151,13 @@ def _inline(text: str) -> str:
     return "".join(pieces)
 
 
-_VERDICT_CLASSES = {"REPRODUCED": "good", "DIFFERS": "differs", "NOT TESTABLE HERE": "untestable"}
+_VERDICT_CLASSES = {
+    "REPRODUCED": "good",
+    "MET": "good",
+    "DIFFERS": "differs",
+    "MISSED": "differs",
+    "NOT TESTABLE HERE": "untestable",
+}
 
 
 def _page_cell(text: str, numeric: bool) -> str:

@@ -15,6 +15,7 @@ import argparse
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -117,24 +118,66 @@ def skipped(archive: Archive) -> list:
     return [Heading(4, "Skipped points"), table]
 
 
+VERDICT_TABLES = {
+    "claim": ("Claims of the source", ["required", "measured", "published", "verdict", "source"]),
+    "aim": ("Aims of this project", ["required", "measured", "verdict", "remark"]),
+    "comparison": (
+        "Beside published figures of other hardware, not judged",
+        ["measured", "published", "measured / published", "source"],
+    ),
+}
+"""Of each kind of expected figures: its heading, and its columns after metric and place."""
+
+
 def verdicts(archive: Archive) -> list:
-    """Measured beside published, with the verdict."""
-    if not archive.verdicts:
-        return []
-    columns = ["metric", "where", "published", "required", "measured", "verdict", "source"]
-    rows = []
-    for each in archive.verdicts:
-        metric = each.metric.replace("_", " ")
-        if each.baseline:
-            against = [str(v) if k == "variant" else f"{k}={v}" for k, v in each.baseline.items()]
-            metric += " " + ", ".join(against)
-        bounds = [f">= {number(each.at_least)}"] if each.at_least is not None else []
-        bounds += [f"<= {number(each.at_most)}"] if each.at_most is not None else []
-        figures = [number(each.published), " and ".join(bounds) or NONE, number(each.measured)]
-        rows.append(
-            [metric, settings(each.where), *figures, f"**{each.verdict}**", remark(archive, each)]
-        )
-    return [Heading(4, "Measured beside published"), Table(columns, rows)]
+    """What is expected beside what was measured: claims, aims and comparisons apart."""
+    blocks = []
+    for kind, (heading, columns) in VERDICT_TABLES.items():
+        rows = [
+            [metric_name(each), settings(each.where)]
+            + [verdict_cells(archive, each)[column] for column in columns]
+            for each in archive.verdicts
+            if each.kind == kind
+        ]
+        if rows:
+            blocks += [Heading(4, heading), Table(["metric", "where", *columns], rows)]
+    return blocks
+
+
+def metric_name(verdict: Verdict) -> str:
+    """The metric, and what it compares with."""
+    name = (verdict.counter or verdict.metric).replace("_", " ")
+    against = [str(v) if k == "variant" else f"{k}={v}" for k, v in verdict.baseline.items()]
+    return " ".join([name, ", ".join(against)]).strip()
+
+
+def verdict_cells(archive: Archive, verdict: Verdict) -> dict[str, str]:
+    """The cells of a verdict's row, by column."""
+    digits = digits_to_tell(verdict)
+    bounds = [(">=", verdict.at_least), ("<=", verdict.at_most)]
+    required = [f"{sign} {number(bound, digits)}" for sign, bound in bounds if bound is not None]
+    times = NONE
+    if verdict.measured is not None and isinstance(verdict.published, (int, float)):
+        times = number(verdict.measured / verdict.published, 3)
+    about = remark(archive, verdict)
+    return {
+        "required": " and ".join(required) or NONE,
+        "measured": number(verdict.measured, digits),
+        "published": number(verdict.published),
+        "measured / published": times,
+        "verdict": f"**{verdict.verdict}**",
+        "source": about,
+        "remark": about,
+    }
+
+
+def digits_to_tell(verdict: Verdict) -> int:
+    """Digits enough that the measured figure looks different from a bound that it is not."""
+    bounds = [b for b in (verdict.at_least, verdict.at_most) if b not in (None, verdict.measured)]
+    for digits in range(4, 9):
+        if all(number(b, digits) != number(verdict.measured, digits) for b in bounds):
+            return digits
+    return 9
 
 
 def remark(archive: Archive, verdict: Verdict) -> str:
@@ -389,8 +432,19 @@ def ceiling_table(ceilings: dict[str, Any]) -> Table:
     return Table(["ceiling", "measured", "at"], rows)
 
 
+KIND_NAMES = {
+    "claim": "Claims of the sources",
+    "aim": "aims of this project",
+    "comparison": "figures of other hardware",
+}
 SUMMARY = ["experiment", "points", "passed", "failed", "not verified"]
-SUMMARY += ["timed on GPU", "timed on CPU", "verdicts", "state"]
+SUMMARY += ["timed on GPU", "timed on CPU", "claims", "aims", "comparisons", "state"]
+
+
+def tally(of_all: Iterable[Verdict], kind: str) -> str:
+    """How many verdicts of a kind say what."""
+    counts = Counter(each.verdict.lower() for each in of_all if each.kind == kind)
+    return ", ".join(f"{count} {word}" for word, count in counts.items()) or NONE
 
 
 def summary_rows(inputs: Inputs) -> list[list[str]]:
@@ -398,11 +452,10 @@ def summary_rows(inputs: Inputs) -> list[list[str]]:
     rows = []
     for archive in inputs.own.archives.values():
         counts = state_counts(archive)
-        tally = Counter(each.verdict for each in archive.verdicts)
-        verdict = ", ".join(f"{count} {name.lower()}" for name, count in tally.items()) or NONE
+        tallies = [tally(archive.verdicts, kind) for kind in VERDICT_TABLES]
         state = "WRONG" if counts["failed"] else ("ok" if archive.complete else "incomplete")
         figures = [str(counts[column]) for column in SUMMARY[1:7]]
-        rows.append([archive.name, *figures, verdict, state])
+        rows.append([archive.name, *figures, *tallies, state])
     return rows
 
 
@@ -416,6 +469,9 @@ def build(inputs: Inputs, figures: Path) -> Document:
     rows = summary_rows(inputs)
     if rows:
         document.add(Table(SUMMARY, rows))
+        of_all = [each for archive in inputs.own.archives.values() for each in archive.verdicts]
+        counts = [f"{name}: {tally(of_all, kind)}" for kind, name in KIND_NAMES.items()]
+        document.add(Paragraph("In all. " + "; ".join(counts) + "."))
     for technique, experiments in sorted(inputs.experiments().items()):
         document.add(Heading(2, technique))
         for experiment in experiments:

@@ -106,10 +106,29 @@ Measure read_measure(const Node& node) {
   return measure;
 }
 
+/// Each kind needs what it is judged by or told apart by, and no more.
+void check_kind(const Node& node, const Expected& expected) {
+  const bool has_bound = expected.at_least || expected.at_most;
+  if (expected.kind == Kind::comparison) {
+    if (has_bound) node.fail("a comparison is not judged: remove \"at_least\" and \"at_most\"");
+    if (!expected.published) node.fail("a comparison needs \"published\": what is shown beside?");
+  } else if (!has_bound) {
+    node.fail("the key \"at_least\" or \"at_most\" is missing: what would count as " +
+              std::string(expected.kind == Kind::claim ? "reproduced?" : "met?"));
+  }
+  if (expected.kind == Kind::aim && expected.published) {
+    node.fail("an aim has no \"published\": make that a claim or a comparison of its own");
+  }
+  if (expected.kind != Kind::aim && expected.source.empty()) {
+    node.fail("a " + std::string(enum_name(expected.kind)) + " needs \"source\": who says so?");
+  }
+}
+
 Expected read_expected(const Node& node, const Technique& technique) {
-  node.expect_object({"where", "metric"},
-                     {"baseline", "published", "at_least", "at_most", "source"});
+  node.expect_object({"kind", "where", "metric"},
+                     {"baseline", "counter", "published", "at_least", "at_most", "source"});
   Expected expected;
+  expected.kind = node["kind"].named<Kind>("kind");
   expected.where = read_condition(node["where"], technique);
   expected.where_text = node["where"].json_text();
   expected.metric = node["metric"].named<Metric>("metric");
@@ -123,6 +142,12 @@ Expected read_expected(const Node& node, const Technique& technique) {
     expected.baseline = read_settings(node["baseline"], technique);
     expected.baseline_text = node["baseline"].json_text();
   }
+  const bool counts = expected.metric == Metric::counter;
+  if (counts != node.has("counter")) {
+    node.fail(counts ? "the metric counter needs the key \"counter\": the name of one"
+                     : "the metric " + metric + " is no counter; remove the key \"counter\"");
+  }
+  if (counts) expected.counter = node["counter"].text();
   const auto bound = [&](const std::string& key) -> std::optional<double> {
     if (!node.has(key)) return std::nullopt;
     return node[key].real(0, 1e18);
@@ -130,10 +155,8 @@ Expected read_expected(const Node& node, const Technique& technique) {
   expected.published = bound("published");
   expected.at_least = bound("at_least");
   expected.at_most = bound("at_most");
-  if (!expected.at_least && !expected.at_most) {
-    node.fail("the key \"at_least\" or \"at_most\" is missing: what would count as reproduced?");
-  }
   expected.source = optional_text(node, "source");
+  check_kind(node, expected);
   return expected;
 }
 

@@ -19,14 +19,26 @@ constexpr auto enum_table(Cache) {
   return std::to_array<EnumName<Cache>>({{Cache::cold, "cold"}, {Cache::warm, "warm"}});
 }
 
-/// What of a row is compared with what was published.
-enum class Metric { speedup_over, ratio, time_ms, gb_per_s, percent_of_peak };
+/// What an expected figure is, and so what is said of the measured one beside it.
+enum class Kind {
+  claim,      ///< of a source: REPRODUCED or DIFFERS
+  aim,        ///< of this project: MET or MISSED
+  comparison  ///< with what was published of other hardware: SHOWN, and not judged
+};
+constexpr auto enum_table(Kind) {
+  return std::to_array<EnumName<Kind>>(
+      {{Kind::claim, "claim"}, {Kind::aim, "aim"}, {Kind::comparison, "comparison"}});
+}
+
+/// What of a row is set beside what is expected.
+enum class Metric { speedup_over, ratio, time_ms, gb_per_s, percent_of_peak, counter };
 constexpr auto enum_table(Metric) {
   return std::to_array<EnumName<Metric>>({{Metric::speedup_over, "speedup_over"},
                                           {Metric::ratio, "ratio"},
                                           {Metric::time_ms, "time_ms"},
                                           {Metric::gb_per_s, "gb_per_s"},
-                                          {Metric::percent_of_peak, "percent_of_peak"}});
+                                          {Metric::percent_of_peak, "percent_of_peak"},
+                                          {Metric::counter, "counter"}});
 }
 
 /// When a point has been measured well enough; README.md says how the noise is estimated.
@@ -51,11 +63,13 @@ struct Sweep {
   std::vector<Condition> exclude;
 };
 
-/// One claim of the source, to be set beside what is measured.
+/// One figure to be set beside what is measured.
 struct Expected {
+  Kind kind = Kind::claim;
   Condition where;
   Parameters baseline;  ///< what differs from the row in the row it is compared with
   Metric metric = Metric::time_ms;
+  std::string counter;  ///< of the metric `counter`: its name in the row's counters
   std::optional<double> published;
   std::optional<double> at_least;
   std::optional<double> at_most;

@@ -12,10 +12,13 @@
 #include "harness/device.hpp"
 #include "harness/error.hpp"
 #include "harness/info.hpp"
+#include "harness/json_file.hpp"
 #include "harness/list.hpp"
 #include "harness/nearest.hpp"
 #include "harness/new_process.hpp"
 #include "harness/provenance.hpp"
+#include "harness/summary.hpp"
+#include "harness/verdict.hpp"
 
 namespace warpath::harness {
 namespace {
@@ -27,6 +30,8 @@ constexpr const char* usage =
     "  warpath list                 techniques, variants, parameters and configurations\n"
     "  warpath run CONFIG...        verifies and measures every point of the configurations\n"
     "  warpath verify CONFIG...     verifies only\n"
+    "  warpath judge ARCHIVE...     judges archives again, by what their configurations expect "
+    "now\n"
     "  warpath demo TECHNIQUE       prints the source's own demonstration\n"
     "  warpath info                 measures what this machine can do at best\n"
     "  warpath --version            the version, the commit and the backend of this program\n\n"
@@ -163,6 +168,45 @@ int verify_command(const std::vector<std::string>& arguments, RunOptions run,
   return verify_campaign(run, techniques);
 }
 
+/// The archives among the names: files, and all of a folder.
+std::vector<std::filesystem::path> archive_files(const std::vector<std::string>& names) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& name : names) {
+    if (!std::filesystem::is_directory(name)) {
+      files.emplace_back(name);
+      continue;
+    }
+    const std::size_t before = files.size();
+    for (const auto& entry : std::filesystem::directory_iterator(name)) {
+      const std::filesystem::path& file = entry.path();
+      if (file.extension() == ".json" && file.stem().has_extension()) files.push_back(file);
+    }
+    if (files.size() == before) throw UserError(name + ": no archive is in this folder");
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+int judge_command(const std::vector<std::string>& arguments,
+                  const std::vector<Technique>& techniques) {
+  po::options_description options("Options");
+  options.add_options()("help", "this text");
+  const CommandLine line = parse(arguments, options);
+  if (asked_for_help(line, "warpath judge ARCHIVE|FOLDER...", options)) return exit_good;
+  const std::vector<std::filesystem::path> files = archive_files(texts(line, "config"));
+  if (files.empty()) throw UserError("warpath judge: name at least one archive, or a folder");
+  for (const std::filesystem::path& file : files) {
+    const Node archive = read_document(file);
+    const std::string name = archive["technique"].text() + "/" + archive["experiment"].text();
+    const Config config = read_config("configs/" + name + ".json", techniques);
+    const Json judged = judge_again(archive.json(), config, file);
+    write_atomically(file, file_text(judged));
+    std::printf("\n%s\n", file.c_str());
+    print_verdicts(judged.at("verdicts"));
+  }
+  return exit_good;
+}
+
 int info_command(const std::vector<std::string>& arguments) {
   bool as_json = false;
   std::string out;
@@ -216,6 +260,7 @@ int dispatch(int argc, const char* const* argv, const std::vector<Technique>& te
   if (command == "list") return list_command(arguments, techniques);
   if (command == "run") return run_command(arguments, run, techniques);
   if (command == "verify") return verify_command(arguments, run, techniques);
+  if (command == "judge") return judge_command(arguments, techniques);
   if (command == "demo") return demo_command(arguments, techniques);
   if (command == "info") return info_command(arguments);
   if (command == probe_command) return device_is_usable() ? exit_good : exit_failed_points;
@@ -229,7 +274,7 @@ int dispatch(int argc, const char* const* argv, const std::vector<Technique>& te
   }
   if (command.empty()) throw UserError(std::string("name a command\n\n") + usage);
   throw UserError("unknown command \"" + command + "\"" +
-                  suggestion(command, {"list", "run", "verify", "demo", "info"}));
+                  suggestion(command, {"list", "run", "verify", "judge", "demo", "info"}));
 }
 
 }  // namespace

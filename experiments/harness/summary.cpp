@@ -84,27 +84,42 @@ void print_rows(const Json& rows) {
   print_table(lines);
 }
 
+/// Digits enough to tell the measured value from each bound that it differs from.
+std::string digits_for(const Json& verdict) {
+  for (int digits = 3; digits < 9; ++digits) {
+    const std::string format = "%." + std::to_string(digits) + "g";
+    const auto looks_equal = [&](const char* bound) {
+      return verdict.contains(bound) && verdict.at(bound) != verdict.at("measured") &&
+             number(verdict.at(bound), format.c_str()) ==
+                 number(verdict.at("measured"), format.c_str());
+    };
+    if (!looks_equal("at_least") && !looks_equal("at_most")) return format;
+  }
+  return "%.9g";
+}
+
+}  // namespace
+
 void print_verdicts(const Json& verdicts) {
   for (const Json& verdict : verdicts) {
-    std::printf("%s: %s", text_of(verdict.at("verdict")).c_str(),
-                text_of(verdict.at("metric")).c_str());
+    const std::string format = digits_for(verdict);
+    const auto figure = [&](const char* name) { return number(verdict.at(name), format.c_str()); };
+    const char* const metric = verdict.contains("counter") ? "counter" : "metric";
+    std::printf("%s (%s): %s", text_of(verdict.at("verdict")).c_str(),
+                text_of(verdict.at("kind")).c_str(), text_of(verdict.at(metric)).c_str());
     if (verdict.contains("baseline")) std::printf(" %s", verdict.at("baseline").dump().c_str());
     std::printf(" where %s: measured %s", verdict.at("where").dump().c_str(),
-                number(verdict.at("measured"), "%.3g").c_str());
-    if (verdict.contains("at_least")) {
-      std::printf(", at least %s", number(verdict.at("at_least"), "%.3g").c_str());
+                figure("measured").c_str());
+    if (verdict.contains("at_least")) std::printf(", at least %s", figure("at_least").c_str());
+    if (verdict.contains("at_most")) std::printf(", at most %s", figure("at_most").c_str());
+    if (!verdict.at("published").is_null()) {
+      std::printf(", published %s", figure("published").c_str());
     }
-    if (verdict.contains("at_most")) {
-      std::printf(", at most %s", number(verdict.at("at_most"), "%.3g").c_str());
-    }
-    std::printf(", published %s", number(verdict.at("published"), "%.3g").c_str());
     if (verdict.contains("missing"))
       std::printf(" (missing: %s)", text_of(verdict.at("missing")).c_str());
     std::printf("\n");
   }
 }
-
-}  // namespace
 
 void print_summary(const Json& archive) {
   std::printf("\n%s/%s: %s\n", text_of(archive.at("technique")).c_str(),

@@ -9,4 +9,7 @@ namespace warpath::harness {
 /// above the table.
 void print_summary(const Json& archive);
 
+/// One line a verdict of an archive.
+void print_verdicts(const Json& verdicts);
+
 }  // namespace warpath::harness

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "harness/error.hpp"
 #include "harness/value.hpp"
 
 namespace warpath::harness {
@@ -56,8 +57,10 @@ class Judge {
 
   Json verdict(const Expected& expected) const {
     Json verdict;
+    verdict["kind"] = enum_name(expected.kind);
     verdict["where"] = Json::parse(expected.where_text);
     verdict["metric"] = enum_name(expected.metric);
+    if (!expected.counter.empty()) verdict["counter"] = expected.counter;
     if (!expected.baseline_text.empty()) verdict["baseline"] = Json::parse(expected.baseline_text);
     verdict["published"] = expected.published ? Json(*expected.published) : Json(nullptr);
     if (expected.at_least) verdict["at_least"] = *expected.at_least;
@@ -68,13 +71,27 @@ class Judge {
   }
 
  private:
-  static bool better(const Expected& expected, double a, double b) {
-    return expected.at_least ? a > b : a < b;
+  /// Whether more is better: as the bound says, or, of a comparison, as the metric does.
+  static bool wants_more(const Expected& expected) {
+    if (expected.kind != Kind::comparison) return expected.at_least.has_value();
+    return expected.metric == Metric::speedup_over || expected.metric == Metric::gb_per_s ||
+           expected.metric == Metric::percent_of_peak;
+  }
+
+  static const char* word(const Expected& expected, bool holds) {
+    if (expected.kind == Kind::comparison) return "SHOWN";
+    if (expected.kind == Kind::aim) return holds ? "MET" : "MISSED";
+    return holds ? "REPRODUCED" : "DIFFERS";
   }
 
   Reading read(const Expected& expected, const Candidate& candidate) const {
     const Json& row = *candidate.row;
     if (row.at("verified") == "failed") return {{}, why_no_time(row), true};
+    if (expected.metric == Metric::counter) {
+      const Json& counters = row.at("counters");
+      if (!counters.contains(expected.counter)) return {{}, "no counter " + expected.counter};
+      return {counters.at(expected.counter).get<double>(), ""};
+    }
     if (row.at("time_ms").is_null()) return {{}, why_no_time(row)};
     const double median = row.at("time_ms").at("median").get<double>();
     if (expected.metric == Metric::time_ms) return {median, ""};
@@ -114,7 +131,10 @@ class Judge {
         continue;
       }
       const auto found = best.find(key);
-      if (found == best.end() || better(expected, *reading.value, found->second.first)) {
+      const bool is_better =
+          found == best.end() || (wants_more(expected) ? *reading.value > found->second.first
+                                                       : *reading.value < found->second.first);
+      if (is_better) {
         best.insert_or_assign(key, std::make_pair(*reading.value, candidate.parameters));
       }
     }
@@ -130,7 +150,7 @@ class Judge {
     }
     if (best.empty()) {
       if (missing.empty()) verdict["missing"] = "no point of this run is such a one";
-      verdict["verdict"] = wrong_answer ? "DIFFERS" : "NOT TESTABLE HERE";
+      verdict["verdict"] = wrong_answer ? word(expected, false) : "NOT TESTABLE HERE";
       return;
     }
     const auto [lowest, highest] = std::minmax_element(
@@ -138,11 +158,11 @@ class Judge {
         [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
     const bool too_low = expected.at_least && lowest->second.first < *expected.at_least;
     const bool too_high = expected.at_most && highest->second.first > *expected.at_most;
-    const bool low_decides = too_low || (expected.at_least && !too_high);
+    const bool low_decides = too_low || (wants_more(expected) && !too_high);
     const auto& [measured, at] = low_decides ? lowest->second : highest->second;
     verdict["measured"] = measured;
     verdict["at"] = to_json(at);
-    verdict["verdict"] = wrong_answer || too_low || too_high ? "DIFFERS" : "REPRODUCED";
+    verdict["verdict"] = word(expected, !(wrong_answer || too_low || too_high));
   }
 
   const Technique& technique_;
@@ -156,6 +176,16 @@ Json judge(const Config& config, const std::vector<Json>& rows) {
   const Judge judge(config, rows);
   for (const Expected& expected : config.expected) verdicts.push_back(judge.verdict(expected));
   return verdicts;
+}
+
+Json judge_again(const Json& archive, const Config& config, const std::filesystem::path& file) {
+  try {
+    Json judged = archive;
+    judged["verdicts"] = judge(config, archive.at("rows").get<std::vector<Json>>());
+    return judged;
+  } catch (const Json::exception& error) {
+    throw UserError(file.string() + ": is no archive of " + config.file + ": " + error.what());
+  }
 }
 
 }  // namespace warpath::harness

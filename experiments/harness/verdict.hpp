@@ -1,6 +1,7 @@
-// What was published, set beside what was measured.
+// What is expected, set beside what was measured: claims, aims and comparisons, told apart.
 #pragma once
 
+#include <filesystem>
 #include <vector>
 
 #include "harness/config.hpp"
@@ -14,5 +15,9 @@ namespace warpath::harness {
 /// rows with the role `technique` stands for each setting of the other parameters. The setting that
 /// does worst decides.
 Json judge(const Config& config, const std::vector<Json>& rows);
+
+/// Judges the rows of an archive again, by what its configuration expects now, and replaces its
+/// verdicts; a record stays what it is. Throws UserError where the file is no archive of it.
+Json judge_again(const Json& archive, const Config& config, const std::filesystem::path& file);
 
 }  // namespace warpath::harness

@@ -54,7 +54,7 @@ TEST_F(ConfigTest, ReadsEveryKey) {
     "profiles": {"smoke": {"n": 16}, "full": {}},
     "measure": {"cache": "warm", "min_samples": 3, "max_samples": 4, "max_noise": 0.5,
                 "max_seconds": 1.5, "min_clock": 0.9, "launches": 200},
-    "expected": [{"where": {"n": 16}, "metric": "speedup_over", "baseline": {"variant": "library"},
+    "expected": [{"kind": "claim", "where": {"n": 16}, "metric": "speedup_over", "baseline": {"variant": "library"},
                   "published": 2.4, "at_least": 1, "source": "table 1"}]})");
   EXPECT_EQ(config.technique->name, "fake");
   EXPECT_EQ(config.experiment, "throughput");
@@ -102,8 +102,10 @@ TEST_F(ConfigTest, UnknownKeysNameTheNearest) {
               AllOf(HasSubstr("$.sweep[0]: unknown key \"cros\""), HasSubstr("\"cross\"?")));
   EXPECT_THAT(error_with(R"("measure": {"max_second": 1})"),
               AllOf(HasSubstr("$.measure"), HasSubstr("did you mean \"max_seconds\"?")));
-  EXPECT_THAT(error_with(R"("expected": [{"where": {}, "metric": "time_ms", "atleast": 1}])"),
-              AllOf(HasSubstr("$.expected[0]"), HasSubstr("did you mean \"at_least\"?")));
+  EXPECT_THAT(
+      error_with(
+          R"("expected": [{"kind": "aim", "where": {}, "metric": "time_ms", "atleast": 1}])"),
+      AllOf(HasSubstr("$.expected[0]"), HasSubstr("did you mean \"at_least\"?")));
   EXPECT_THAT(error_with(R"("sweep": [{"exclude": [{"n": {"grt": 1}}]}])"),
               AllOf(HasSubstr("$.sweep[0].exclude[0].n"), HasSubstr("did you mean \"gt\"?")));
 }
@@ -156,10 +158,34 @@ TEST_F(ConfigTest, ValuesOutOfRangeNameTheRange) {
 TEST_F(ConfigTest, MissingKeysAreNamed) {
   EXPECT_THAT(error(R"({"schema": 1, "technique": "fake", "experiment": "e", "sweep": []})"),
               EndsWith("the key \"title\" is missing"));
-  EXPECT_THAT(error_with(R"("expected": [{"where": {}, "metric": "time_ms"}])"),
+  EXPECT_THAT(error_with(R"("expected": [{"kind": "aim", "where": {}, "metric": "time_ms"}])"),
               HasSubstr("\"at_least\""));
-  EXPECT_THAT(error_with(R"("expected": [{"where": {}, "metric": "ratio", "at_least": 1}])"),
-              HasSubstr("needs the key \"baseline\""));
+  EXPECT_THAT(
+      error_with(R"("expected": [{"kind": "aim", "where": {}, "metric": "ratio", "at_least": 1}])"),
+      HasSubstr("needs the key \"baseline\""));
+  EXPECT_THAT(error_with(R"("expected": [{"where": {}, "metric": "time_ms", "at_most": 1}])"),
+              HasSubstr("the key \"kind\" is missing"));
+}
+
+TEST_F(ConfigTest, EachKindOfExpectationNeedsItsOwn) {
+  const auto error_of = [&](const std::string& entry) {
+    return error_with(R"("expected": [{"where": {}, "metric": "time_ms", )" + entry + "}]");
+  };
+  EXPECT_THAT(error_of(R"("kind": "wish", "at_most": 1)"), HasSubstr("unknown kind \"wish\""));
+  EXPECT_THAT(error_of(R"("kind": "claim", "at_most": 1)"), HasSubstr("needs \"source\""));
+  EXPECT_THAT(error_of(R"("kind": "claim", "source": "s", "published": 1)"),
+              HasSubstr("what would count as reproduced?"));
+  EXPECT_THAT(error_of(R"("kind": "aim", "published": 1, "at_most": 1)"),
+              HasSubstr("an aim has no \"published\""));
+  EXPECT_THAT(error_of(R"("kind": "comparison", "source": "s", "published": 1, "at_most": 1)"),
+              HasSubstr("a comparison is not judged"));
+  EXPECT_THAT(error_of(R"("kind": "comparison", "source": "s")"), HasSubstr("needs \"published\""));
+  EXPECT_THAT(error_of(R"("kind": "comparison", "published": 2)"), HasSubstr("needs \"source\""));
+  EXPECT_THAT(error_of(R"("kind": "aim", "at_most": 1, "counter": "probes")"),
+              HasSubstr("time_ms is no counter"));
+  EXPECT_THAT(error_with(R"("expected": [{"kind": "aim", "where": {}, "metric": "counter",
+                                          "at_most": 1}])"),
+              HasSubstr("needs the key \"counter\""));
 }
 
 TEST_F(ConfigTest, OtherFormatsAndNamesAreRefused) {

@@ -315,10 +315,10 @@ TEST_F(ProgramTest, RefusedPointIsNoFailure) {
       "measure": {"min_samples": 2, "max_samples": 2},
       "sweep": [{"cross": {"n": [16, 32], "variant": ["host_slow", "host_fast"]}}],
       "expected": [
-        {"where": {"variant": "host_slow"}, "metric": "time_ms", "at_most": 1e9},
-        {"where": {"variant": "host_fast"}, "metric": "ratio", "baseline": {"variant": "host_slow"},
+        {"kind": "aim", "where": {"variant": "host_slow"}, "metric": "time_ms", "at_most": 1e9},
+        {"kind": "aim", "where": {"variant": "host_fast"}, "metric": "ratio", "baseline": {"variant": "host_slow"},
          "at_most": 1e9},
-        {"where": {"variant": "host_fast"}, "metric": "time_ms", "at_most": 1e9}]})");
+        {"kind": "aim", "where": {"variant": "host_fast"}, "metric": "time_ms", "at_most": 1e9}]})");
   const std::vector<std::string> arguments = {"run",   "c.json",          "--set", "fault=not_here",
                                               "--set", "faulty=host_slow"};
   const Outcome outcome = run(arguments);
@@ -339,12 +339,47 @@ TEST_F(ProgramTest, RefusedPointIsNoFailure) {
     EXPECT_THAT(verdicts[needs_it].at("missing").get<std::string>(),
                 HasSubstr("host_slow does not fit this machine"));
   }
-  EXPECT_EQ(verdicts[2].at("verdict"), "REPRODUCED");
+  EXPECT_EQ(verdicts[2].at("verdict"), "MET");
   std::vector<std::string> again = arguments;
   again.emplace_back("--resume");
   EXPECT_THAT(run(again).err, HasSubstr("4 points are finished, 0 are to be measured"));
   EXPECT_EQ(run({"verify", "c.json", "--set", "fault=not_here", "--set", "faulty=host_slow"}).code,
             0);
+}
+
+// A bound that was moved after the run: only the verdict follows it.
+TEST_F(ProgramTest, JudgesAnArchiveAgain) {
+  std::filesystem::create_directories(folder_ / "configs/fake");
+  const auto write = [&](const std::string& most) {
+    folder_.write("configs/fake/e.json",
+                  R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t",
+      "measure": {"min_samples": 2, "max_samples": 2},
+      "sweep": [{"cross": {"n": 16, "variant": "host_fast"}}],
+      "expected": [{"kind": "aim", "where": {}, "metric": "time_ms", "at_most": )" +
+                      most + "}]}");
+  };
+  write("1e9");
+  ASSERT_EQ(run({"run", "fake/e"}).code, 0);
+  const Json before = archive();
+  EXPECT_EQ(before.at("verdicts").at(0).at("verdict"), "MET");
+  write("0");
+  for (const std::string& named : {results().string(), (results() / "fake.e.json").string()}) {
+    const Outcome outcome = run({"judge", named});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("MISSED (aim): time_ms"));
+  }
+  Json after = archive();
+  EXPECT_EQ(after.at("verdicts").at(0).at("verdict"), "MISSED");
+  after["verdicts"] = before.at("verdicts");
+  EXPECT_EQ(after, before);
+
+  EXPECT_EQ(run({"judge"}).code, 2);
+  const Outcome nowhere = run({"judge", "nowhere.json"});
+  EXPECT_EQ(nowhere.code, 2);
+  EXPECT_THAT(nowhere.err, HasSubstr("nowhere.json"));
+  EXPECT_THAT(run({"judge", "configs"}).err, HasSubstr("no archive is in this folder"));
+  std::filesystem::remove(folder_ / "configs/fake/e.json");
+  EXPECT_THAT(run({"judge", results().string()}).err, HasSubstr("configs/fake/e.json"));
 }
 
 TEST_F(ProgramTest, BenchmarkFilterAndListKeepWorking) {

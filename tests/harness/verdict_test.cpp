@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "fake_technique.hpp"
+#include "harness/error.hpp"
 #include "scratch_folder.hpp"
 
 namespace warpath::harness {
@@ -30,6 +31,7 @@ class VerdictTest : public testing::Test {
                   {"faulty", "none"},
                   {"when", "verifying"},
                   {"seed", 42}}},
+                {"counters", {{"probes", 20.0 + n}}},
                 {"time_ms", nullptr},
                 {"gb_per_s", nullptr},
                 {"percent_of_peak", nullptr}};
@@ -59,7 +61,7 @@ class VerdictTest : public testing::Test {
 };
 
 constexpr const char* speedup =
-    R"({"where": {"n": {"ge": 8}}, "metric": "speedup_over", "baseline": {"variant": "library"},
+    R"({"kind": "claim", "where": {"n": {"ge": 8}}, "metric": "speedup_over", "baseline": {"variant": "library"},
         "published": 2.4, "at_least": 1.5, "source": "table 1"})";
 
 TEST_F(VerdictTest, BestVariantAtTheWorstSettingDecides) {
@@ -112,7 +114,8 @@ TEST_F(VerdictTest, WrongAnswerIsNeverReproduced) {
 TEST_F(VerdictTest, KnowsEveryMetric) {
   const std::vector<Json> rows = {row("kernel", 8, 2.0), row("library", 8, 4.0, "peer")};
   const auto measured = [&](const std::string& rest) {
-    return judge_one(R"({"where": {"variant": "kernel"}, )" + rest + "}", rows);
+    return judge_one(
+        R"({"kind": "claim", "source": "s", "where": {"variant": "kernel"}, )" + rest + "}", rows);
   };
   EXPECT_DOUBLE_EQ(measured(R"("metric": "time_ms", "at_most": 2)").at("measured"), 2);
   EXPECT_EQ(measured(R"("metric": "time_ms", "at_most": 1.9)").at("verdict"), "DIFFERS");
@@ -133,10 +136,72 @@ TEST_F(VerdictTest, KnowsEveryMetric) {
 
 TEST_F(VerdictTest, BaselineMayDifferInAParameter) {
   const Json verdict = judge_one(
-      R"({"where": {"variant": "kernel", "n": 16}, "metric": "ratio", "baseline": {"n": 8}, "at_most": 2})",
+      R"({"kind": "claim", "source": "s", "where": {"variant": "kernel", "n": 16}, "metric": "ratio", "baseline": {"n": 8}, "at_most": 2})",
       {row("kernel", 8, 1.0), row("kernel", 16, 1.5)});
   EXPECT_DOUBLE_EQ(verdict.at("measured"), 1.5);
   EXPECT_EQ(verdict.at("verdict"), "REPRODUCED");
+}
+
+TEST_F(VerdictTest, AnAimIsMetOrMissed) {
+  const auto verdict = [&](const std::string& most) {
+    return judge_one(
+        R"({"kind": "aim", "where": {}, "metric": "time_ms", "at_most": )" + most + "}",
+        {row("kernel", 8, 2.0)});
+  };
+  EXPECT_EQ(verdict("2").at("verdict"), "MET");
+  EXPECT_EQ(verdict("1.9").at("verdict"), "MISSED");
+  EXPECT_EQ(verdict("2").at("kind"), "aim");
+  EXPECT_EQ(judge_one(R"({"kind": "aim", "where": {}, "metric": "time_ms", "at_most": 2})",
+                      {row("kernel", 8, std::nullopt)})
+                .at("verdict"),
+            "NOT TESTABLE HERE");
+}
+
+TEST_F(VerdictTest, AComparisonIsShownAndNeverJudged) {
+  const auto measured = [&](const std::string& metric) {
+    return judge_one(R"({"kind": "comparison", "where": {"variant": "kernel"}, "published": 1e9,
+                         "source": "another GPU", "metric": ")" +
+                         metric + "\"}",
+                     {row("kernel", 8, 2.0), row("kernel", 16, 4.0)});
+  };
+  EXPECT_EQ(measured("time_ms").at("verdict"), "SHOWN");
+  EXPECT_DOUBLE_EQ(measured("time_ms").at("measured"), 4) << "the worst setting";
+  EXPECT_DOUBLE_EQ(measured("gb_per_s").at("measured"), 25);
+  EXPECT_EQ(measured("gb_per_s").at("verdict"), "SHOWN");
+}
+
+// Counted and not timed: such a figure is judged without a GPU, too.
+TEST_F(VerdictTest, ReadsACounterOfRowsWithoutATime) {
+  const auto verdict = [&](const std::string& name) {
+    return judge_one(R"({"kind": "claim", "source": "s", "where": {"variant": "kernel"},
+                         "metric": "counter", "at_least": 28, "at_most": 28, "counter": ")" +
+                         name + "\"}",
+                     {row("kernel", 8, std::nullopt)});
+  };
+  EXPECT_EQ(verdict("probes").at("verdict"), "REPRODUCED");
+  EXPECT_DOUBLE_EQ(verdict("probes").at("measured"), 28);
+  EXPECT_EQ(verdict("steps").at("verdict"), "NOT TESTABLE HERE");
+  EXPECT_THAT(verdict("steps").at("missing").get<std::string>(), HasSubstr("no counter steps"));
+}
+
+TEST_F(VerdictTest, AnArchiveIsJudgedAgain) {
+  const Config config = read_config(
+      folder_.write("c.json", R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t",
+          "sweep": [], "expected": [{"kind": "aim", "where": {}, "metric": "time_ms",
+                                     "at_most": 1}]})"),
+      techniques_);
+  const Json archive = {{"rows", {row("kernel", 8, 2.0)}}, {"verdicts", "old"}, {"title", "t"}};
+  const Json judged = judge_again(archive, config, "a.json");
+  EXPECT_EQ(judged.at("verdicts").at(0).at("verdict"), "MISSED");
+  EXPECT_EQ(judged.at("rows"), archive.at("rows"));
+  EXPECT_EQ(judged.at("title"), "t");
+  const Json broken = {{"rows", {{{"variant", "kernel"}}}}};
+  try {
+    static_cast<void>(judge_again(broken, config, "a.json"));
+    ADD_FAILURE() << "a row without parameters was judged";
+  } catch (const UserError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("a.json: is no archive of"));
+  }
 }
 
 }  // namespace

@@ -82,8 +82,14 @@ def in_time(**values):
         (in_time(p10=99.0), r"rows\[3\].time_ms is not in order"),
         (in_time(samples=True), r"rows\[3\].time_ms.samples is true or false, expected"),
         (
-            lambda content: content["verdicts"].append({"metric": "x", "verdict": "FINE"}),
+            lambda content: content["verdicts"].append(
+                {"kind": "aim", "metric": "x", "verdict": "FINE"}
+            ),
             r'verdicts\[0\].verdict is "FINE", expected one of REPRODUCED',
+        ),
+        (
+            lambda content: content["verdicts"].append({"metric": "x", "verdict": "MET"}),
+            r"verdicts\[0\].kind is missing",
         ),
     ],
 )

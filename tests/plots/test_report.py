@@ -56,7 +56,7 @@ def test_a_gpus_report_has_figures_verdicts_and_origin(gpu_report):
         assert f"warpath run configs/sample/{experiment}.json" in body
         assert synthetic.COMMIT in body
         assert "figures/sample_" in body
-    assert "**REPRODUCED**" in section(markdown, "Synthetic throughput")
+    assert "**MET**" in section(markdown, "Synthetic throughput")
     assert "**DIFFERS**" in section(markdown, "Synthetic coalescing")
     assert "Archived" not in markdown
     assert "archived" not in page.split("</style>")[1]
@@ -169,6 +169,7 @@ def test_measured_stands_beside_published(gpu_report):
 
 def test_a_verdict_names_its_bounds_and_the_point_that_decided(passes_folder):
     verdict = {
+        "kind": "claim",
         "where": {"n": {"ge": 65536}, "operation": "select_if"},
         "metric": "time_ms",
         "published": 0.62,
@@ -180,8 +181,44 @@ def test_a_verdict_names_its_bounds_and_the_point_that_decided(passes_folder):
     }
     synthetic.write(passes_folder, synthetic.passes() | {"verdicts": [verdict]})
     _, markdown, _ = make(passes_folder)
-    expected = "| time ms | n >= 2^16, operation=select_if | 0.62 | <= 0.45 | 0.48 | **DIFFERS** | "
+    expected = "| time ms | n >= 2^16, operation=select_if | <= 0.45 | 0.48 | 0.62 | **DIFFERS** | "
     assert expected + "the tests; decided at n=2^28, variant=single_pass |" in markdown
+
+
+def verdict_of(kind, verdict, **figures):
+    """A verdict on the time of the largest select_if."""
+    place = {"where": {"n": 2**28, "operation": "select_if"}, "metric": "time_ms"}
+    return {"kind": kind, "verdict": verdict, "source": f"the {kind}"} | place | figures
+
+
+def test_claims_aims_and_comparisons_are_told_apart_and_counted_apart(passes_folder):
+    made = [
+        verdict_of("claim", "REPRODUCED", at_most=0.5, measured=0.48, published=0.5),
+        verdict_of("aim", "MISSED", at_most=0.45, measured=0.48),
+        verdict_of("aim", "MET", at_most=0.49, measured=0.48),
+        verdict_of("comparison", "SHOWN", measured=0.48, published=0.96),
+    ]
+    synthetic.write(passes_folder, synthetic.passes() | {"verdicts": made})
+    _, markdown, _ = make(passes_folder)
+    body = section(markdown, "Synthetic passes")
+    claims, aims, compared = (
+        body.split(f"#### {heading}")[1].split("####")[0]
+        for heading in ("Claims of the source", "Aims of this project", "Beside published")
+    )
+    assert "**REPRODUCED**" in claims and "the aim" not in claims
+    assert "**MISSED**" in aims and "**MET**" in aims and "the claim" not in aims
+    assert "| 0.48 | 0.96 | 0.5 | the comparison |" in compared
+    for word in ("REPRODUCED", "MET", "MISSED", "SHOWN"):
+        assert word not in compared
+    assert "| 1 reproduced | 1 missed, 1 met | 1 shown |" in markdown
+    assert "aims of this project: 1 missed, 1 met" in markdown
+
+
+def test_a_missed_bound_never_looks_like_the_figure_that_misses_it(passes_folder):
+    missed = verdict_of("aim", "MISSED", at_most=1.51, measured=1.5100004)
+    synthetic.write(passes_folder, synthetic.passes() | {"verdicts": [missed]})
+    _, markdown, _ = make(passes_folder)
+    assert "| <= 1.51 | 1.5100004 | **MISSED** |" in markdown
 
 
 def test_the_speedup_over_the_peer_is_shown(passes_folder):
