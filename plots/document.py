@@ -51,7 +51,7 @@ class Table:
     rows: list[list[str]]
 
     def numeric(self) -> list[bool]:
-        """For each column: whether all of its cells are numbers (or dashes for none)."""
+        """For each column: whether all cells are numbers, marked or not, or dashes for none."""
         return [
             all(_NUMBER.fullmatch(cell) for cell in column)
             for column in zip(*self.rows, strict=True)
@@ -103,7 +103,7 @@ class Document:
         )
 
 
-_NUMBER = re.compile("[-+0-9.,^ex%\N{EN DASH}]+")
+_NUMBER = re.compile("[-+0-9.,^ex%\N{EN DASH}\N{DAGGER}\N{DOUBLE DAGGER}]+")
 _NOTE_TITLES = {"info": "Note", "archived": "Archived", "wrong": "Wrong answer"}
 
 

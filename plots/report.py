@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import figure
-from archive import Archive, ArchiveError, Folder, Row, Verdict, load_folder
+from archive import Archive, ArchiveError, Folder, Row, Timing, Verdict, load_folder
 from document import Code, Details, Document, Heading, Note, Paragraph, Picture, Table
 
 NONE = "\N{EN DASH}"
@@ -141,6 +141,9 @@ def verdicts(archive: Archive) -> list:
         ]
         if rows:
             blocks += [Heading(4, heading), Table(["metric", "where", *columns], rows)]
+            deciding = (decided_by(archive, each) for each in archive.verdicts if each.kind == kind)
+            if text := marks_explained(deciding):
+                blocks.append(Paragraph(text))
     return blocks
 
 
@@ -162,13 +165,23 @@ def verdict_cells(archive: Archive, verdict: Verdict) -> dict[str, str]:
     about = remark(archive, verdict)
     return {
         "required": " and ".join(required) or NONE,
-        "measured": number(verdict.measured, digits),
+        "measured": number(verdict.measured, digits) + doubts(decided_by(archive, verdict)),
         "published": number(verdict.published),
         "measured / published": times,
         "verdict": f"**{verdict.verdict}**",
         "source": about,
         "remark": about,
     }
+
+
+def decided_by(archive: Archive, verdict: Verdict) -> Timing | None:
+    """The time of the row that decided; none of a counter."""
+    if verdict.counter or not verdict.at:
+        return None
+    for row in archive.rows:
+        if {**row.params, "variant": row.variant} == {**row.params, **verdict.at}:
+            return row.timing
+    return None
 
 
 def digits_to_tell(verdict: Verdict) -> int:
@@ -218,12 +231,35 @@ def counter(value: float | None) -> str:
     return number(value, 3)
 
 
+FEWEST_SAMPLES = 6
+WIDEST_SPREAD = 0.1
+FEW = "\N{DAGGER}"
+WIDE = "\N{DOUBLE DAGGER}"
+
+
+def doubts(time: Timing | None) -> str:
+    """The marks of a median of few samples, or of samples that are far apart."""
+    if time is None:
+        return ""
+    few = FEW if time.samples < FEWEST_SAMPLES else ""
+    return few + (WIDE if time.p90 - time.p10 > WIDEST_SPREAD * time.median else "")
+
+
+def marks_explained(times: Iterable[Timing | None]) -> str:
+    """What the marks of these times mean; nothing where none has one."""
+    marks = "".join(doubts(time) for time in times)
+    texts = [f"{FEW} Fewer than {FEWEST_SAMPLES} samples."] if FEW in marks else []
+    if WIDE in marks:
+        texts.append(f"{WIDE} p10 and p90 lie more than {WIDEST_SPREAD:.0%} of the median apart.")
+    return " ".join(texts)
+
+
 def timing_table(archive: Archive, rows: list[Row]) -> list:
     """All timed points, folded away where they are many; those at the largest n in the open."""
     names = [name for name in varying(rows) if name != "variant"]
     peaks = sorted({row.peak for row in rows if row.peak})
     share = "% of peak" if peaks in ([], ["copy"]) else f"% of peak ({', '.join(peaks)})"
-    columns = [*names, "variant", "median ms", "p10", "p90", "GB/s", share]
+    columns = [*names, "variant", "median ms", "p10", "p90", "samples", "GB/s", share]
     gains = {id(row): archive.speedup_over_peer(row) for row in rows}
     peers = sorted({row.variant for row in rows if row.role == "peer"})
     if peers:
@@ -239,7 +275,8 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
         return [
             *(number(row.params.get(name)) for name in names),
             f"{row.variant} ({row.role})" if row.role != "technique" else row.variant,
-            *(number(value) for value in (time.median, time.p10, time.p90, row.gb_per_s)),
+            number(time.median) + doubts(time),
+            *(number(value) for value in (time.p10, time.p90, time.samples, row.gb_per_s)),
             number(row.percent_of_peak, 3),
             *([f"{gain:.2f}x" if gain else NONE] if peers else []),
             *(counter(row.counters.get(name)) for name in counters),
@@ -258,7 +295,7 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
     legend = f"Times: {clock}; constant: {settings(constant(rows))}."
     if peers:
         legend += " Speed-up: the peer's median time at the same point over this one's."
-    blocks: list = [Paragraph(legend)]
+    blocks: list = [Paragraph(f"{legend} {marks_explained(row.timing for row in rows)}".strip())]
     short = at_largest_n(ordered, names)
     if len(ordered) <= 24 or len(short) == len(ordered):
         return [*blocks, Table(columns, [line(row) for row in ordered])]

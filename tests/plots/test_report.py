@@ -221,6 +221,21 @@ def test_a_missed_bound_never_looks_like_the_figure_that_misses_it(passes_folder
     assert "| <= 1.51 | 1.5100004 | **MISSED** |" in markdown
 
 
+def test_few_samples_and_wide_spreads_are_marked_wherever_a_time_is_shown(passes_folder):
+    content = synthetic.passes()
+    few, wide = content["rows"][:2]
+    few["time_ms"] |= {"median": 0.75, "p10": 0.75, "p90": 0.75, "min": 0.75, "samples": 5}
+    wide["time_ms"] |= {"median": 0.5, "p10": 0.47, "p90": 0.53, "min": 0.4, "samples": 60}
+    decided = verdict_of("aim", "MET", at_most=1, measured=0.75)
+    decided["at"] = few["params"] | {"variant": few["variant"]}
+    synthetic.write(passes_folder, content | {"verdicts": [decided]})
+    body = section(make(passes_folder)[1], "Synthetic passes")
+    assert "| <= 1 | 0.75† | **MET** |" in body
+    assert "| 0.75† | 0.75 | 0.75 | 5 |" in body
+    assert "| 0.5‡ | 0.47 | 0.53 | 60 |" in body
+    assert "† Fewer than 6 samples." in body and "‡ p10 and p90 lie more than 10%" in body
+
+
 def test_the_speedup_over_the_peer_is_shown(passes_folder):
     _, markdown, _ = make(passes_folder)
     body = section(markdown, "Synthetic passes")
