@@ -187,6 +187,16 @@ std::vector<std::filesystem::path> archive_files(const std::vector<std::string>&
   return files;
 }
 
+/// What an archive is of, as technique/experiment.
+std::string experiment_of(const Node& archive) {
+  for (const char* key : {"technique", "experiment", "rows"}) {
+    if (!archive.is_object() || !archive.has(key)) {
+      archive.fail(std::string("is no archive: it has no key \"") + key + "\"");
+    }
+  }
+  return archive["technique"].text() + "/" + archive["experiment"].text();
+}
+
 int judge_command(const std::vector<std::string>& arguments,
                   const std::vector<Technique>& techniques) {
   po::options_description options("Options");
@@ -197,8 +207,7 @@ int judge_command(const std::vector<std::string>& arguments,
   if (files.empty()) throw UserError("warpath judge: name at least one archive, or a folder");
   for (const std::filesystem::path& file : files) {
     const Node archive = read_document(file);
-    const std::string name = archive["technique"].text() + "/" + archive["experiment"].text();
-    const Config config = read_config("configs/" + name + ".json", techniques);
+    const Config config = read_config("configs/" + experiment_of(archive) + ".json", techniques);
     const Json judged = judge_again(archive.json(), config, file);
     write_atomically(file, file_text(judged));
     std::printf("\n%s\n", file.c_str());

@@ -378,6 +378,12 @@ TEST_F(ProgramTest, JudgesAnArchiveAgain) {
   EXPECT_EQ(nowhere.code, 2);
   EXPECT_THAT(nowhere.err, HasSubstr("nowhere.json"));
   EXPECT_THAT(run({"judge", "configs"}).err, HasSubstr("no archive is in this folder"));
+  for (const std::string text : {"[]", "7", R"({"technique": "fake"})", R"({"rows": []})"}) {
+    folder_.write("no.archive.json", text);
+    const Outcome refused = run({"judge", "no.archive.json"});
+    EXPECT_EQ(refused.code, 2) << text;
+    EXPECT_THAT(refused.err, HasSubstr("no.archive.json: $: is no archive")) << text;
+  }
   std::filesystem::remove(folder_ / "configs/fake/e.json");
   EXPECT_THAT(run({"judge", results().string()}).err, HasSubstr("configs/fake/e.json"));
 }
