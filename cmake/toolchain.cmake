@@ -44,7 +44,7 @@ if(PROJECT_IS_TOP_LEVEL)
   add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Werror>"
                       "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
 endif()
-# GCC collects its garbage from 128 MB on: up to 1 GiB it need not, which saves an eighth of the time.
+# GCC collects its garbage from 128 MB on; up to 1 GiB it need not, which saves some 6 % of the time.
 add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1048576>")
 if(NOT WARPATH_SANITIZE)
   add_link_options($<$<CONFIG:Release>:-s>)

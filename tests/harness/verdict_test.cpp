@@ -168,6 +168,15 @@ TEST_F(VerdictTest, AComparisonIsShownAndNeverJudged) {
   EXPECT_DOUBLE_EQ(measured("time_ms").at("measured"), 4) << "the worst setting";
   EXPECT_DOUBLE_EQ(measured("gb_per_s").at("measured"), 25);
   EXPECT_EQ(measured("gb_per_s").at("verdict"), "SHOWN");
+  Json wrong = row("kernel", 8, std::nullopt);
+  wrong["verified"] = "failed";
+  wrong["error"] = "wrong answer: x";
+  EXPECT_EQ(judge_one(R"({"kind": "comparison", "where": {}, "published": 1, "source": "s",
+                          "metric": "time_ms"})",
+                      {wrong})
+                .at("verdict"),
+            "NOT TESTABLE HERE")
+      << "there is nothing to show";
 }
 
 // Counted and not timed: such a figure is judged without a GPU, too.
