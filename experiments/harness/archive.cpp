@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/new_process.hpp"
 #include "harness/provenance.hpp"
 #include "harness/verdict.hpp"
 
@@ -17,10 +18,15 @@ Json assemble_archive(const Config& config, const std::vector<Point>& points, co
     complete = complete && !record.is_null();
     if (record.is_null()) continue;
     rows.push_back(record.at("row"));
+    if (record.at("run") != run_id()) {
+      rows.back()["run"] = record.at("run");
+      rows.back()["commit"] = record.at("provenance").at("git_commit");
+    }
     ceilings = record.at("ceilings");
   }
   Json archive;
   archive["schema"] = 1;
+  archive["run"] = run_id();
   archive["technique"] = config.technique->name;
   archive["experiment"] = config.experiment;
   archive["title"] = config.title;

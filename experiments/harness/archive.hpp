@@ -18,7 +18,7 @@ struct RunFacts {
 };
 
 /// Gathers the valid records of `points`. "complete" only if every point has one and nothing
-/// interrupted.
+/// interrupted. A row that another run has measured says which, and at which commit.
 Json assemble_archive(const Config& config, const std::vector<Point>& points, const Store& store,
                       const Device& device, const RunFacts& facts);
 

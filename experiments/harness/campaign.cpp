@@ -38,30 +38,26 @@ class Campaign {
   int run() {
     find_finished();
     std::vector<Benchmark> benchmarks;
-    std::map<std::string, const Group*> group_of;
     for (const Group& group : groups_) {
       for (const Point* point : group.points) {
-        if (rows_.contains(point->name())) continue;
-        group_of[point->name()] = &group;
         benchmarks.push_back({point->name(), [this, point, &group] { return row(*point, group); }});
       }
     }
-    const std::size_t finished = rows_.size();
     Registration registration(std::move(benchmarks), options_.benchmark_flags);
     if (registration.list_only()) {
       for (const std::string& name : registration.selected()) std::printf("%s\n", name.c_str());
       return exit_good;
     }
     selected_ = {registration.selected().begin(), registration.selected().end()};
+    std::erase_if(rows_, [this](const auto& row) { return !selected_.contains(row.first); });
+    const std::size_t missing = selected_.size() - rows_.size();
     if (options_.resume || is_continued()) {
-      std::fprintf(stderr, "resuming: %zu points are finished, %zu are to be measured\n", finished,
-                   selected_.size());
+      std::fprintf(stderr, "resuming: %zu points are finished, %zu are to be measured\n",
+                   rows_.size(), missing);
     }
-    progress_ = std::make_unique<Progress>(selected_.size());
-    if (!selected_.empty()) {
-      measure_needed_ceilings();
-      registration.run();
-    }
+    progress_ = std::make_unique<Progress>(missing);
+    if (missing > 0) measure_needed_ceilings();
+    registration.run();
     progress_.reset();
     return report();
   }
@@ -145,13 +141,17 @@ class Campaign {
     const RunFacts facts{options_.profile, options_.command, interrupted()};
     bool failed = false;
     for (const Experiment& experiment : experiments_) {
-      const Json archive =
-          assemble_archive(experiment.config, experiment.points, store_, device_, facts);
-      const std::string& technique = experiment.config.technique->name;
-      say_what_is_replaced(experiment, archive);
-      store_.write_archive(technique, experiment.config.experiment, archive);
+      std::vector<Point> points;
+      for (const Point& point : experiment.points) {
+        if (selected_.contains(point.name())) points.push_back(point);
+      }
+      if (points.empty()) continue;
+      const Json archive = assemble_archive(experiment.config, points, store_, device_, facts);
+      const auto file = store_.archive_file(experiment.config.technique->name,
+                                            experiment.config.experiment, part(experiment, points));
+      store_.write_archive(file, archive);
       print_summary(archive);
-      std::printf("\n%s\n", store_.archive_file(technique, experiment.config.experiment).c_str());
+      std::printf("\n%s\n", file.c_str());
       failed = failed || has_failed(archive.at("rows"));
     }
     if (interrupted()) {
@@ -164,23 +164,19 @@ class Campaign {
     return failed ? exit_failed_points : exit_good;
   }
 
-  /// An archive holds the points of its last run; says so if there were more before.
-  void say_what_is_replaced(const Experiment& experiment, const Json& archive) const {
-    const auto file =
-        store_.archive_file(experiment.config.technique->name, experiment.config.experiment);
-    if (!std::filesystem::exists(file)) return;
-    std::size_t before = 0;
-    try {
-      before = read_json(file).at("rows").size();
-    } catch (const std::exception&) {
-      return;  // no archive of ours
+  /// What distinguishes the sweep from the whole configuration: what was set, and a filter that
+  /// leaves points out. Empty if nothing does.
+  [[nodiscard]] std::string part(const Experiment& experiment,
+                                 const std::vector<Point>& points) const {
+    std::string text;
+    const auto add = [&text](const std::string& word) { text += (text.empty() ? "" : ",") + word; };
+    for (const std::string& override : options_.overrides) add(override);
+    if (points.size() < experiment.points.size()) {
+      for (const std::string& flag : options_.benchmark_flags) {
+        if (flag.starts_with("--benchmark_filter=")) add(flag.substr(sizeof "--benchmark_" - 1));
+      }
     }
-    if (before <= archive.at("rows").size()) return;
-    std::fprintf(stderr,
-                 "%s had %zu points, and has %zu now: an archive is of one run. The records of the "
-                 "others are kept; run all with --resume, or use --out DIR or another "
-                 "\"experiment\" name\n",
-                 file.c_str(), before, archive.at("rows").size());
+    return text;
   }
 
   /// A size that does not fit is a failure where it was asked for, and where it leaves nothing; a

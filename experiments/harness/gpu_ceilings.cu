@@ -67,7 +67,7 @@ struct PowerOfTwo {
 double median_seconds(GpuClock& clock, const Execution& execution) {
   std::vector<double> samples_ms;
   for (int i = 0; i < 25; ++i) {
-    const double sample = clock.sample_ms(execution, Cache::cold);
+    const double sample = clock.sample(execution, {}).milliseconds;
     if (i >= 5) samples_ms.push_back(sample);
   }
   return summarize(samples_ms).median / 1000;

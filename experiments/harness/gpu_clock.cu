@@ -1,37 +1,89 @@
-#include <algorithm>
-#include <chrono>
+#include <atomic>
+#include <cuda/atomic>
+#include <stdexcept>
 
 #include "core/cuda_check.cuh"
 #include "core/launch.cuh"
+#include "harness/device.hpp"
 #include "harness/gpu_clock.hpp"
 
 namespace warpath::harness {
+
+/// The cycles of one multiprocessor, and the time, at one moment.
+struct ClockStamp {
+  unsigned long long cycles;
+  unsigned long long nanoseconds;
+};
+
 namespace {
 
-/// Keeps the stream busy: a chain of multiplications, each of which waits for the one before.
-__global__ void spin_kernel(std::int64_t spins, unsigned* result) {
-  unsigned value = threadIdx.x + 1;
-  for (std::int64_t i = 0; i < spins; ++i) value = value * 1664525U + 1013904223U;
-  *result = value;
-}
-
-double microseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
-      .count();
-}
+/// Executions that are enqueued while the GPU is held back. The queue takes about a thousand
+/// kernels; the host would wait for ever for room behind a kernel that waits for the host.
+constexpr std::int64_t most_held_back = 250;
 
 }  // namespace
 
+struct GpuClock::Shared {
+  ClockStamp stamps[2];
+  unsigned released;  ///< the number of the last sample that the host has released
+  unsigned gave_up;   ///< that of the last one that was never released
+};
+
+#ifndef SIMT_EMULATION
+namespace {
+
+constexpr unsigned long long longest_wait_nanoseconds = 5'000'000'000;
+
+__device__ unsigned multiprocessor() {
+  unsigned id;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+  return id;
+}
+
+__device__ unsigned long long nanoseconds_now() {
+  unsigned long long nanoseconds;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
+  return nanoseconds;
+}
+
+/// Each multiprocessor counts its own cycles, so all stamps are of the first.
+__global__ void stamp_kernel(ClockStamp* stamp) {
+  if (multiprocessor() != 0) return;
+  stamp->nanoseconds = nanoseconds_now();
+  stamp->cycles = static_cast<unsigned long long>(clock64());
+}
+
+/// Ends when the host has written `sample` to *released. Gives up after some seconds, so that an
+/// execution that waits for this kernel is an error and not a hang.
+__global__ void hold_back_kernel(unsigned* released, unsigned* gave_up, unsigned sample) {
+  cuda::atomic_ref<unsigned, cuda::thread_scope_system> flag(*released);
+  const unsigned long long start = nanoseconds_now();
+  wait_until([&] {
+    if (flag.load(cuda::memory_order_acquire) == sample) return true;
+    if (nanoseconds_now() - start < longest_wait_nanoseconds) return false;
+    *gave_up = sample;
+    return true;
+  });
+}
+
+}  // namespace
+#endif
+
 GpuClock::GpuClock(std::int64_t l2_bytes, const std::string& pci_bus)
-    : l2_bytes_(l2_bytes), nvml_(pci_bus), max_clock_mhz_(nvml_.max_sm_clock_mhz()) {
+    : l2_bytes_(l2_bytes), max_clock_mhz_(Nvml(pci_bus).max_sm_clock_mhz()) {
   WARPATH_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
   WARPATH_CUDA_CHECK(cudaEventCreate(&begin_));
   WARPATH_CUDA_CHECK(cudaEventCreate(&end_));
-  WARPATH_CUDA_CHECK(cudaMalloc(reinterpret_cast<void**>(&spin_result_), sizeof(unsigned)));
+#ifndef SIMT_EMULATION
+  WARPATH_CUDA_CHECK(cudaMallocHost(reinterpret_cast<void**>(&shared_), sizeof(Shared)));
+  *shared_ = {};
+#endif
 }
 
 GpuClock::~GpuClock() {
-  cudaFree(spin_result_);
+#ifndef SIMT_EMULATION
+  cudaFreeHost(shared_);
+#endif
   cudaFree(flush_buffer_);
   cudaEventDestroy(begin_);
   cudaEventDestroy(end_);
@@ -44,60 +96,76 @@ void GpuClock::run(const Execution& execution) {
   WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
 }
 
-void GpuClock::calibrate() {
-  // The first launch loads the kernel and wakes the clocks; the second one is measured.
-  constexpr std::int64_t spins = 200'000;
-  float milliseconds = 0;
-  for (int round = 0; round < 2; ++round) {
-    WARPATH_CUDA_CHECK(cudaEventRecord(begin_, stream_));
-    launch({.stream = stream_}, spin_kernel, spins, spin_result_);
-    WARPATH_CUDA_CHECK(cudaEventRecord(end_, stream_));
-    WARPATH_CUDA_CHECK(cudaEventSynchronize(end_));
-    WARPATH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
-  }
-  spins_per_microsecond_ = static_cast<double>(spins) / (1000.0 * milliseconds);
+// On the emulated backend kernels run while they are enqueued, and no clock is worth reading.
+#ifdef SIMT_EMULATION
+
+void GpuClock::stamp(int) {}
+void GpuClock::hold_back() {}
+void GpuClock::release() {}
+
+#else
+
+void GpuClock::stamp(int which) {
+  // More blocks than any GPU has multiprocessors, so that the first gets one.
+  launch({.blocks = 512, .threads = 1, .stream = stream_}, stamp_kernel, &shared_->stamps[which]);
 }
 
-void GpuClock::occupy(double microseconds) {
-  launch({.stream = stream_}, spin_kernel,
-         static_cast<std::int64_t>(microseconds * spins_per_microsecond_), spin_result_);
+void GpuClock::hold_back() {
+  ++held_back_;
+  launch({.stream = stream_}, hold_back_kernel, &shared_->released, &shared_->gave_up, held_back_);
 }
 
-double GpuClock::sample_ms(const Execution& execution, Cache cache, std::int64_t launches) {
-  if (spins_per_microsecond_ == 0) calibrate();
-  if (cache == Cache::cold && flush_buffer_ == nullptr && l2_bytes_ > 0) {
+void GpuClock::release() {
+  std::atomic_ref(shared_->released).store(held_back_, std::memory_order_release);
+}
+
+#endif
+
+Sample GpuClock::sample(const Execution& execution, const SampleShape& shape) {
+  if (shape.cache == Cache::cold && flush_buffer_ == nullptr && l2_bytes_ > 0) {
     WARPATH_CUDA_CHECK(cudaMalloc(&flush_buffer_, static_cast<std::size_t>(flush_bytes())));
   }
-  // A sample counts only if the host had enqueued everything before the GPU was done with the spin;
-  // where the host was slower, it is taken again with a longer one. An execution that waits for the
-  // GPU is slow however long the spin. Each further launch is something more to enqueue: a
-  // kernel takes the host some 4 microseconds; executions of several are granted up to 20.
-  const auto further = static_cast<double>(launches - 1);
-  const double longest_microseconds = 1000 + 20 * further;
-  double busy_microseconds = 40 + 4 * further;
-  for (;;) {
-    if (cache == Cache::warm) execution(stream_);
-    if (flush_buffer_ != nullptr && cache == Cache::cold) {
-      WARPATH_CUDA_CHECK(
-          cudaMemsetAsync(flush_buffer_, 0x5A, static_cast<std::size_t>(flush_bytes()), stream_));
-    }
-    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
-    const auto start = std::chrono::steady_clock::now();
-    occupy(busy_microseconds);
+  if (shape.cache == Cache::warm) execution(stream_);
+  if (flush_buffer_ != nullptr && shape.cache == Cache::cold) {
+    WARPATH_CUDA_CHECK(
+        cudaMemsetAsync(flush_buffer_, 0x5A, static_cast<std::size_t>(flush_bytes()), stream_));
+  }
+  // Whatever the preparation left to do must not fill the queue behind the kernel that waits.
+  WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  stamp(0);
+  if (!shape.waits_for_gpu) hold_back();
+  try {
     WARPATH_CUDA_CHECK(cudaEventRecord(begin_, stream_));
-    for (std::int64_t i = 0; i < launches; ++i) execution(stream_);
+    for (std::int64_t i = 0; i < shape.launches; ++i) {
+      if (i == most_held_back) release();
+      execution(stream_);
+    }
     WARPATH_CUDA_CHECK(cudaGetLastError());
     WARPATH_CUDA_CHECK(cudaEventRecord(end_, stream_));
-    const double enqueue_microseconds = microseconds_since(start);
-    WARPATH_CUDA_CHECK(cudaEventSynchronize(end_));
-    if (enqueue_microseconds < busy_microseconds) break;
-    if (2 * busy_microseconds > longest_microseconds) break;
-    busy_microseconds =
-        std::max(2 * busy_microseconds, std::min(1.5 * enqueue_microseconds, longest_microseconds));
+  } catch (...) {
+    release();
+    throw;
   }
+  release();
+  stamp(1);
+  WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
+
+  Sample sample;
   float milliseconds = 0;
   WARPATH_CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin_, end_));
-  return milliseconds / static_cast<double>(launches);
+  sample.milliseconds = milliseconds / static_cast<double>(shape.launches);
+  if constexpr (emulated) return sample;
+  if (!shape.waits_for_gpu && shared_->gave_up == held_back_) {
+    throw std::logic_error(
+        "it waits for the GPU while the GPU is held back until its work is enqueued: such a "
+        "variant must say waits_for_gpu");
+  }
+  const ClockStamp& first = shared_->stamps[0];
+  const ClockStamp& last = shared_->stamps[1];
+  if (last.nanoseconds == first.nanoseconds) return sample;
+  sample.sm_clock_mhz = 1000 * static_cast<double>(last.cycles - first.cycles) /
+                        static_cast<double>(last.nanoseconds - first.nanoseconds);
+  return sample;
 }
 
 }  // namespace warpath::harness

@@ -1,4 +1,5 @@
-// Times executions on the GPU by CUDA events, with the second-level cache in a known state.
+// Times executions on the GPU by CUDA events, with the second-level cache in a known state, and
+// says at which clock the multiprocessors ran meanwhile.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +10,20 @@
 #include "harness/nvml.hpp"
 
 namespace warpath::harness {
+
+/// How one sample is taken.
+struct SampleShape {
+  Cache cache = Cache::cold;
+  std::int64_t launches = 1;  ///< executions back to back; the time is that of one
+  /// The execution waits for the GPU before it returns. Nothing holds the GPU back then, and the
+  /// time is what a caller waits: the host's part is in it.
+  bool waits_for_gpu = false;
+};
+
+struct Sample {
+  double milliseconds = 0;             ///< of one execution
+  std::optional<double> sm_clock_mhz;  ///< the mean while it was taken; empty without a GPU
+};
 
 class GpuClock {
  public:
@@ -24,29 +39,31 @@ class GpuClock {
   /// Executes without timing, and waits for the end.
   void run(const Execution& execution);
 
-  /// Milliseconds of one execution. Cold: the cache was overwritten just before. Warm: the same
-  /// execution ran just before. Either way the GPU is kept busy while the host enqueues the work,
-  /// so that the time is the GPU's alone. With several `launches`, that many executions are
-  /// enqueued back to back, and the time is theirs divided by their number. Throws CudaError.
-  double sample_ms(const Execution& execution, Cache cache, std::int64_t launches = 1);
+  /// Cold: the cache was overwritten just before. Warm: the same execution ran just before. Either
+  /// way the GPU is held back until the host has enqueued the work, so that the time is the GPU's
+  /// alone. Throws CudaError; std::logic_error if the execution waits for the GPU that is held
+  /// back.
+  Sample sample(const Execution& execution, const SampleShape& shape);
 
-  /// The SM clock now, and the highest; empty where it cannot be read.
-  [[nodiscard]] std::optional<unsigned> sm_clock_mhz() const { return nvml_.sm_clock_mhz(); }
+  /// The highest SM clock; empty where it cannot be read.
   [[nodiscard]] std::optional<unsigned> max_sm_clock_mhz() const { return max_clock_mhz_; }
 
  private:
-  void calibrate();
-  void occupy(double microseconds);
+  /// What kernels and host tell each other, in host memory that both see.
+  struct Shared;
+
+  void stamp(int which);
+  void hold_back();
+  void release();
 
   std::int64_t l2_bytes_;
-  Nvml nvml_;
   std::optional<unsigned> max_clock_mhz_;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t begin_ = nullptr;
   cudaEvent_t end_ = nullptr;
   void* flush_buffer_ = nullptr;
-  unsigned* spin_result_ = nullptr;
-  double spins_per_microsecond_ = 0;
+  Shared* shared_ = nullptr;
+  unsigned held_back_ = 0;  ///< how many samples were
 };
 
 }  // namespace warpath::harness

@@ -13,7 +13,7 @@ namespace warpath::harness {
 namespace {
 
 /// Samples after which a host variant may stop: it is a baseline, and often slow.
-constexpr std::int64_t host_min_samples = 5;
+constexpr std::int64_t host_min_samples = fewest_samples;
 
 class Stopwatch {
  public:
@@ -167,9 +167,12 @@ void GroupRun::warm_up(Member& member) {
   // Two samples as they will be taken, and a GPU that has left its idle clocks.
   const Stopwatch stopwatch;
   for (int i = 0; i < 2 || (i < 100 && stopwatch.seconds() < 0.02); ++i) {
-    clock_.sample_ms(member.execution, measure_.cache, measure_.launches);
+    clock_.sample(member.execution, shape(member));
   }
-  member.result.clock_before_mhz = clock_.sm_clock_mhz();
+}
+
+SampleShape GroupRun::shape(const Member& member) const {
+  return {measure_.cache, measure_.launches, member.point->variant->waits_for_gpu};
 }
 
 Measure GroupRun::limits(const Member& member) const {
@@ -203,16 +206,14 @@ void GroupRun::sample(Member& member) {
 }
 
 void GroupRun::sample_gpu(Member& member) {
-  const double milliseconds = clock_.sample_ms(member.execution, measure_.cache, measure_.launches);
-  member.result.clock_after_mhz = clock_.sm_clock_mhz();
+  const Sample sample = clock_.sample(member.execution, shape(member));
   const auto highest = clock_.max_sm_clock_mhz();
-  const bool throttled = highest && member.result.clock_after_mhz &&
-                         *member.result.clock_after_mhz < measure_.min_clock * *highest;
-  if (throttled) {
+  if (highest && sample.sm_clock_mhz && *sample.sm_clock_mhz < measure_.min_clock * *highest) {
     ++member.result.discarded_samples;
-  } else {
-    member.samples_ms.push_back(milliseconds);
+    return;
   }
+  member.samples_ms.push_back(sample.milliseconds);
+  if (sample.sm_clock_mhz) member.result.sm_clocks_mhz.push_back(*sample.sm_clock_mhz);
 }
 
 }  // namespace warpath::harness

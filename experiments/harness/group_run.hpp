@@ -32,8 +32,7 @@ struct PointResult {
   std::optional<TimeSummary> time;  ///< only of a point that is verified
   std::optional<Stop> stop;
   std::int64_t discarded_samples = 0;  ///< taken while the GPU throttled
-  std::optional<unsigned> clock_before_mhz;
-  std::optional<unsigned> clock_after_mhz;
+  std::vector<double> sm_clocks_mhz;   ///< one a sample, where it can be read
   std::optional<Cost> cost;
   std::map<std::string, double> counters;
   std::map<std::string, std::string> choices;
@@ -83,6 +82,7 @@ class GroupRun {
   void warm_up(Member& member);
   void sample(Member& member);
   void sample_gpu(Member& member);
+  [[nodiscard]] SampleShape shape(const Member& member) const;
   [[nodiscard]] Measure limits(const Member& member) const;
   [[nodiscard]] bool must_stop() const;
 

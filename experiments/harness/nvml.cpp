@@ -19,7 +19,6 @@ struct Nvml::Library {
   void* handle = nullptr;
   NvmlDevice device = nullptr;
   int (*shutdown)() = nullptr;
-  int (*clock)(NvmlDevice, int, unsigned*) = nullptr;
   int (*max_clock)(NvmlDevice, int, unsigned*) = nullptr;
   int (*driver)(char*, unsigned) = nullptr;
 
@@ -47,7 +46,6 @@ Nvml::Nvml(const std::string& pci_bus) {
   int (*by_pci_bus)(const char*, NvmlDevice*) = nullptr;
   if (!library->find(init, "nvmlInit_v2") || !library->find(shutdown, "nvmlShutdown") ||
       !library->find(by_pci_bus, "nvmlDeviceGetHandleByPciBusId_v2") ||
-      !library->find(library->clock, "nvmlDeviceGetClockInfo") ||
       !library->find(library->max_clock, "nvmlDeviceGetMaxClockInfo") ||
       !library->find(library->driver, "nvmlSystemGetDriverVersion") || init() != nvml_success) {
     return;
@@ -58,13 +56,6 @@ Nvml::Nvml(const std::string& pci_bus) {
 }
 
 Nvml::~Nvml() = default;
-
-std::optional<unsigned> Nvml::sm_clock_mhz() const {
-  unsigned mhz = 0;
-  if (!library_ || library_->clock(library_->device, nvml_clock_sm, &mhz) != nvml_success)
-    return {};
-  return mhz;
-}
 
 std::optional<unsigned> Nvml::max_sm_clock_mhz() const {
   unsigned mhz = 0;

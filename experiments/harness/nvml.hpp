@@ -16,7 +16,6 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  [[nodiscard]] std::optional<unsigned> sm_clock_mhz() const;  ///< now
   [[nodiscard]] std::optional<unsigned> max_sm_clock_mhz() const;
   [[nodiscard]] std::optional<std::string> driver() const;
 

@@ -1,5 +1,6 @@
 #include "harness/row.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "harness/device.hpp"
@@ -7,8 +8,11 @@
 namespace warpath::harness {
 namespace {
 
-Json or_null(const std::optional<unsigned>& mhz) {
-  return mhz ? Json(*mhz) : Json(nullptr);
+/// How fast the multiprocessors ran while the samples were taken; null where nobody could read it.
+Json clocks(const std::vector<double>& mhz) {
+  if (mhz.empty()) return nullptr;
+  const TimeSummary summary = summarize(mhz);
+  return {{"median", std::round(summary.median)}, {"min", std::round(summary.min)}};
 }
 
 /// What the result says of speed; without a time, nulls.
@@ -50,6 +54,7 @@ Json make_row(const Point& point, const PointResult& result, const Measure& meas
                       {"p90", time.p90},       {"noise", time.noise}, {"samples", time.samples}};
   }
   row["clock"] = host ? "host" : "gpu";
+  row["host_is_in_the_time"] = host || point.variant->waits_for_gpu;
   // The CPU's cache is not flushed, and a host variant is timed one execution a sample.
   row["cache"] = host ? Json(nullptr) : Json(enum_name(measure.cache));
   row["launches"] = host ? Json(nullptr) : Json(measure.launches);
@@ -58,8 +63,7 @@ Json make_row(const Point& point, const PointResult& result, const Measure& meas
   row["choices"] = result.choices;
   row["stop"] = result.stop ? Json(enum_name(*result.stop)) : Json(nullptr);
   row["discarded_samples"] = result.discarded_samples;
-  row["clocks_mhz"] = {{"before", or_null(result.clock_before_mhz)},
-                       {"after", or_null(result.clock_after_mhz)}};
+  row["sm_clock_mhz"] = clocks(result.sm_clocks_mhz);
   if (!result.skipped.empty()) row["skipped"] = result.skipped;
   if (!result.error.empty()) row["error"] = result.error;
   return row;

@@ -19,7 +19,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 /// is.
 double median_noise(const std::vector<double>& sorted, double median) {
   const auto n = static_cast<double>(sorted.size());
-  if (sorted.size() < 6 || !(median > 0)) return 1;
+  if (std::ssize(sorted) < fewest_samples || !(median > 0)) return 1;
   const double reach = 1.96 * std::sqrt(n) / 2;
   const auto low = static_cast<std::size_t>(std::max(0.0, std::floor(n / 2 - reach)));
   const auto high = static_cast<std::size_t>(std::min(n - 1, std::ceil(n / 2 + reach)));
@@ -47,7 +47,8 @@ std::optional<Stop> stop_reason(const Measure& measure, const std::vector<double
     return Stop::noise;
   }
   if (count >= measure.max_samples) return Stop::samples;
-  if (seconds >= measure.max_seconds) return Stop::time;
+  const double most_seconds = (count < fewest_samples ? 10 : 1) * measure.max_seconds;
+  if (seconds >= most_seconds) return Stop::time;
   return std::nullopt;
 }
 

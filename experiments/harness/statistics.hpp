@@ -29,8 +29,12 @@ constexpr auto enum_table(Stop) {
       {{Stop::noise, "noise"}, {Stop::time, "time"}, {Stop::samples, "samples"}});
 }
 
+/// With fewer samples than this, the noise of their median is not known.
+inline constexpr std::int64_t fewest_samples = 6;
+
 /// Why to stop measuring a point, if it is time to. `seconds` is the wall time that its samples
-/// took so far, discarded ones included.
+/// took so far, discarded ones included. Before it has the fewest samples, a point gets ten times
+/// the time that it should take.
 std::optional<Stop> stop_reason(const Measure& measure, const std::vector<double>& samples_ms,
                                 double seconds);
 

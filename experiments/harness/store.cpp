@@ -25,6 +25,22 @@ constexpr const char* lock_name = ".lock";
                   "); nothing was run. Choose another with --out DIR");
 }
 
+/// The text as the name of a file.
+std::string file_name(const std::string& text) {
+  std::string file = text;
+  bool plain = file.size() <= 200;
+  for (char& c : file) {
+    const bool expected =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("/:=,._-+", c);
+    plain = plain && expected;
+    if (c == ':') c = '=';
+    if (c == '/') c = ',';
+    if (!expected) c = '_';
+  }
+  // A name that had to be changed or cut is made unique again.
+  return plain ? file : file.substr(0, 180) + "-" + hash_text(text);
+}
+
 }  // namespace
 
 FolderLock::FolderLock(const std::filesystem::path& folder) {
@@ -71,20 +87,8 @@ Json record_key(const Point& point, const Measure& measure, const Device& device
 }
 
 std::filesystem::path Store::record_file(const Point& point) const {
-  std::string name = point.name();
   const std::string prefix = point.technique->name + "/" + point.experiment + "/";
-  std::string file = name.substr(prefix.size());
-  bool plain = file.size() <= 200;
-  for (char& c : file) {
-    const bool expected =
-        std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("/:._-+", c);
-    plain = plain && expected;
-    if (c == ':') c = '=';
-    if (c == '/') c = ',';
-    if (!expected) c = '_';
-  }
-  // A name that had to be changed or cut is made unique again.
-  if (!plain) file = file.substr(0, 180) + "-" + hash_text(name);
+  const std::string file = file_name(point.name().substr(prefix.size()));
   return folder_ / (point.technique->name + "." + point.experiment) / (file + ".json");
 }
 
@@ -93,7 +97,7 @@ Json Store::find(const Point& point, const Json& key) const {
   if (!std::filesystem::exists(file)) return nullptr;
   try {
     Json record = read_json(file);
-    const bool whole = record.is_object() && record.contains("row") &&
+    const bool whole = record.is_object() && record.contains("run") && record.contains("row") &&
                        record.contains("ceilings") && record.contains("provenance") &&
                        record.contains("key");
     if (whole && record.at("key") == key) return record;
@@ -110,13 +114,14 @@ void Store::write(const Point& point, const Json& record) const {
 }
 
 std::filesystem::path Store::archive_file(const std::string& technique,
-                                          const std::string& experiment) const {
-  return folder_ / (technique + "." + experiment + ".json");
+                                          const std::string& experiment,
+                                          const std::string& part) const {
+  const std::string whole = technique + "." + experiment;
+  return folder_ / ((part.empty() ? whole : whole + "@" + file_name(part)) + ".json");
 }
 
-void Store::write_archive(const std::string& technique, const std::string& experiment,
-                          const Json& archive) const {
-  write_atomically(archive_file(technique, experiment), file_text(archive));
+void Store::write_archive(const std::filesystem::path& file, const Json& archive) const {
+  write_atomically(file, file_text(archive));
 }
 
 bool is_finished(const Json& record) {

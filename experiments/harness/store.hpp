@@ -40,10 +40,12 @@ class Store {
   /// The record of the point, if there is a whole one under this key; null else.
   [[nodiscard]] Json find(const Point& point, const Json& key) const;
   void write(const Point& point, const Json& record) const;
-  void write_archive(const std::string& technique, const std::string& experiment,
-                     const Json& archive) const;
+  /// `part` names the archive of a sweep that is not the whole configuration, so that it stands
+  /// beside the one that is: "<technique>.<experiment>@<part>.json". Empty: the whole.
   [[nodiscard]] std::filesystem::path archive_file(const std::string& technique,
-                                                   const std::string& experiment) const;
+                                                   const std::string& experiment,
+                                                   const std::string& part) const;
+  void write_archive(const std::filesystem::path& file, const Json& archive) const;
 
  private:
   [[nodiscard]] std::filesystem::path record_file(const Point& point) const;

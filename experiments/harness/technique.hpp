@@ -107,6 +107,9 @@ struct Variant {
   Role role = Role::technique;
   Runs runs = Runs::anywhere;
   std::string summary;
+  /// Its call returns only when the GPU is done, as Thrust's that return a count: what the caller
+  /// waits is timed.
+  bool waits_for_gpu = false;
 };
 
 /// A value of a technique's enum of variants, as a variant of its experiments.

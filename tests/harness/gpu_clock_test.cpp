@@ -33,18 +33,17 @@ TEST_F(GpuClockTest, SampleIsTheTimeOfItsLaunchesDividedByTheirNumber) {
     WARPATH_CUDA_CHECK(cudaLaunchHostFunc(stream, pause_stream, nullptr));
   };
   const auto start = std::chrono::steady_clock::now();
-  const double sample = clock_.sample_ms(execution, Cache::warm, launches);
+  const double sample =
+      clock_.sample(execution, {.cache = Cache::warm, .launches = launches}).milliseconds;
   const Milliseconds wall = std::chrono::steady_clock::now() - start;
-  // One execution warms the cache; a sample may be taken again with a longer spin.
-  EXPECT_GT(executions, 0);
-  EXPECT_EQ(executions % (1 + launches), 0) << executions;
+  EXPECT_EQ(executions, 1 + launches) << "one execution warms the cache";
   EXPECT_GE(sample, 0.99) << "not all launches are in the time";
   EXPECT_LE(launches * sample, wall.count()) << "the time was not divided";
 }
 
-// The host takes several times as long to enqueue as the GPU to execute, and longer than any spin
-// in front of a single launch; none of it may be in the sample.
-TEST_F(GpuClockTest, SpinCoversTheEnqueueingOfManyLaunches) {
+// The host takes several times as long to enqueue as the GPU to execute; none of it may be in the
+// sample.
+TEST_F(GpuClockTest, GpuIsHeldBackUntilManyLaunchesAreEnqueued) {
   if (emulated) GTEST_SKIP() << "emulated kernels run while they are enqueued";
   constexpr Milliseconds host_share(0.010);
   void* bytes = nullptr;
@@ -55,8 +54,46 @@ TEST_F(GpuClockTest, SpinCoversTheEnqueueingOfManyLaunches) {
     }
     WARPATH_CUDA_CHECK(cudaMemsetAsync(bytes, 0, 4, stream));
   };
-  EXPECT_LT(clock_.sample_ms(execution, Cache::warm, 400), host_share.count() / 2);
+  const SampleShape shape{.cache = Cache::warm, .launches = 200};
+  EXPECT_LT(clock_.sample(execution, shape).milliseconds, host_share.count() / 2);
   WARPATH_CUDA_CHECK(cudaFree(bytes));
+}
+
+// More than the GPU's queue takes: the GPU must start before all is enqueued.
+TEST_F(GpuClockTest, ManyLaunchesDoNotFillTheQueueOfAGpuThatIsHeldBack) {
+  void* bytes = nullptr;
+  WARPATH_CUDA_CHECK(cudaMalloc(&bytes, 4));
+  const Execution execution = [&](cudaStream_t stream) {
+    for (int i = 0; i < 3; ++i) WARPATH_CUDA_CHECK(cudaMemsetAsync(bytes, 0, 4, stream));
+  };
+  EXPECT_GT(clock_.sample(execution, {.cache = Cache::warm, .launches = 1000}).milliseconds, 0);
+  WARPATH_CUDA_CHECK(cudaFree(bytes));
+}
+
+TEST_F(GpuClockTest, ExecutionThatWaitsForTheGpuMustSaySo) {
+  void* bytes = nullptr;
+  WARPATH_CUDA_CHECK(cudaMalloc(&bytes, 4));
+  const Execution execution = [&](cudaStream_t stream) {
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(bytes, 0, 4, stream));
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
+  };
+  EXPECT_GT(clock_.sample(execution, {.waits_for_gpu = true}).milliseconds, 0);
+  if (!emulated) {
+    EXPECT_THROW(clock_.sample(execution, {}), std::logic_error);
+  }
+  EXPECT_GT(clock_.sample(execution, {.waits_for_gpu = true}).milliseconds, 0) << "still usable";
+  WARPATH_CUDA_CHECK(cudaFree(bytes));
+}
+
+TEST_F(GpuClockTest, SampleHasTheClockThatItWasTakenAt) {
+  const Execution nothing = [](cudaStream_t) {};
+  const Sample sample = clock_.sample(nothing, {});
+  ASSERT_EQ(sample.sm_clock_mhz.has_value(), !emulated);
+  if (emulated) return;
+  EXPECT_GT(*sample.sm_clock_mhz, 100);
+  if (const auto highest = clock_.max_sm_clock_mhz()) {
+    EXPECT_LT(*sample.sm_clock_mhz, 1.05 * *highest);
+  }
 }
 
 }  // namespace

@@ -96,7 +96,7 @@ TEST_F(GroupRunTest, StopsAtTheNoiseBound) {
   const auto results = run({"host_fast"});
   EXPECT_EQ(results.at("host_fast").stop, Stop::noise);
   // A host variant needs fewer samples than the configuration asks of the GPU's.
-  EXPECT_EQ(results.at("host_fast").time->samples, 5);
+  EXPECT_EQ(results.at("host_fast").time->samples, 6);
 }
 
 TEST_F(GroupRunTest, StopsAtTheTimeBound) {

@@ -82,7 +82,9 @@ class ProgramTest : public testing::Test {
     return files;
   }
 
-  Json archive() { return read_json(results() / "fake.e.json"); }
+  Json archive(const std::string& part = "") {
+    return read_json(results() / ("fake.e" + (part.empty() ? part : "@" + part) + ".json"));
+  }
 
   /// Waits until that many records are there, and fails the test if they never are.
   void wait_for_records(std::size_t count) {
@@ -323,7 +325,7 @@ TEST_F(ProgramTest, RefusedPointIsNoFailure) {
                                               "--set", "faulty=host_slow"};
   const Outcome outcome = run(arguments);
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  const Json written = archive();
+  const Json written = archive("fault=not_here,faulty=host_slow");
   EXPECT_EQ(written.at("complete"), true);
   EXPECT_EQ(written.at("rows").size(), 4U);
   for (const Json& row : written.at("rows")) {
@@ -402,11 +404,13 @@ TEST_F(ProgramTest, BenchmarkFilterAndListKeepWorking) {
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   ASSERT_EQ(records().size(), 1U);
   EXPECT_THAT(records()[0].string(), AllOf(HasSubstr("host_fast"), HasSubstr("n=32")));
-  EXPECT_EQ(archive().at("complete"), false);
+  const Json filtered = archive("filter=host_fast,n=32");
+  EXPECT_EQ(filtered.at("rows").size(), 1U);
+  EXPECT_EQ(filtered.at("complete"), true);
   const Json native = read_json(folder_ / "b.json");
   ASSERT_EQ(native.at("benchmarks").size(), 1U);
   EXPECT_DOUBLE_EQ(native.at("benchmarks")[0].at("real_time"),
-                   archive().at("rows")[0].at("time_ms").at("median"));
+                   filtered.at("rows")[0].at("time_ms").at("median"));
 
   const Outcome none = run({"run", "c.json", "--benchmark_filter=nothing"});
   EXPECT_EQ(none.code, 2);
@@ -458,13 +462,31 @@ TEST_F(ProgramTest, NamesOfConfigurationsAreFoundAndSuggested) {
                                  HasSubstr("did you mean \"fake\"?")));
 }
 
-TEST_F(ProgramTest, FewerPointsThanTheArchiveHadAreSaid) {
+TEST_F(ProgramTest, PartOfASweepStandsBesideTheWhole) {
   write_config(R"([{"cross": {"n": [16, 32], "variant": "host_fast"}}])");
-  EXPECT_THAT(run({"run", "c.json"}).err, Not(HasSubstr("points, and has")));
-  EXPECT_THAT(run({"run", "c.json", "--set", "n=16"}).err,
-              HasSubstr("had 2 points, and has 1 now"));
-  EXPECT_THAT(run({"run", "c.json", "--resume"}).err, Not(HasSubstr("points, and has")));
-  EXPECT_EQ(archive().at("rows").size(), 2U);
+  EXPECT_EQ(run({"run", "c.json"}).code, 0);
+  const Json whole = archive();
+  EXPECT_EQ(whole.at("rows").size(), 2U);
+  EXPECT_EQ(run({"run", "c.json", "--set", "n=16,64", "--set", "seed=7"}).code, 0);
+  EXPECT_EQ(run({"run", "c.json", "--benchmark_filter=n:16/"}).code, 0);
+  EXPECT_EQ(archive(), whole);
+  EXPECT_EQ(archive("n=16,64,seed=7").at("rows").size(), 2U);
+  EXPECT_EQ(archive("filter=n=16,").at("rows").size(), 1U);
+  EXPECT_EQ(run({"run", "c.json", "--benchmark_filter=host"}).code, 0);
+  EXPECT_NE(archive().at("run"), whole.at("run")) << "a filter that leaves all is the whole";
+}
+
+TEST_F(ProgramTest, RowsOfAnotherRunSaySo) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": "host_fast"}}])");
+  EXPECT_EQ(run({"run", "c.json", "--benchmark_filter=n:16/"}).code, 0);
+  const Json first = archive("filter=n=16,");
+  EXPECT_FALSE(first.at("rows")[0].contains("run")) << "all rows are of this run";
+  EXPECT_EQ(run({"run", "c.json", "--resume"}).code, 0);
+  const Json both = archive();
+  EXPECT_NE(both.at("run"), first.at("run"));
+  EXPECT_EQ(both.at("rows")[0].at("run"), first.at("run"));
+  EXPECT_EQ(both.at("rows")[0].at("commit"), first.at("provenance").at("git_commit"));
+  EXPECT_FALSE(both.at("rows")[1].contains("run"));
 }
 
 TEST_F(ProgramTest, ListShowsVariantsAndParameters) {

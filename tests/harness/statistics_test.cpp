@@ -45,7 +45,9 @@ TEST(StatisticsTest, StopsForTheReasonThatHolds) {
   EXPECT_EQ(stop_reason(measure, quiet, 0), Stop::noise);
   EXPECT_EQ(stop_reason(measure, wild, 1), std::nullopt);
   EXPECT_EQ(stop_reason(measure, wild, 2), Stop::time);
-  EXPECT_EQ(stop_reason(measure, {}, 2), Stop::time) << "all were discarded";
+  EXPECT_EQ(stop_reason(measure, {1, 2, 3, 4, 5}, 19), std::nullopt) << "too few for a median";
+  EXPECT_EQ(stop_reason(measure, {1, 2, 3, 4, 5}, 20), Stop::time) << "too slow for more";
+  EXPECT_EQ(stop_reason(measure, {}, 20), Stop::time) << "all were discarded";
   EXPECT_EQ(stop_reason(measure, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 0), Stop::samples);
 }
 

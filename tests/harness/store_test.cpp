@@ -30,6 +30,7 @@ class StoreTest : public testing::Test {
     device_.driver = "1.0";
     key_ = record_key(point_, measure_, device_);
     record_ = {{"schema", 1},
+               {"run", "this one"},
                {"key", key_},
                {"row", {{"verified", "passed"}}},
                {"ceilings", Json::object()},
