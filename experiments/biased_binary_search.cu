@@ -1,4 +1,5 @@
 // The experiments of biased_binary_search: inputs, variants, answers and costs.
+#include <algorithm>
 #include <random>
 
 #include "array_problem.cuh"
@@ -30,14 +31,14 @@ class RunStarts : public ArrayProblem<std::int32_t> {
   explicit RunStarts(const Parameters& problem)
       : ArrayProblem("starts", problem.integer("searches")),
         run_(problem.integer("run_length")),
+        is_at_end_(problem.text("positions") == "end"),
         keys_(problem.integer("n")) {
     fill(keys_, KeyOfRun{run_});
     std::mt19937_64 random(static_cast<std::uint64_t>(problem.integer("seed")));
-    const bool at_end = problem.text("positions") == "end";
     std::vector<std::int32_t> expected;
     for (std::int64_t i = 0; i < problem.integer("searches"); ++i) {
       const auto n = static_cast<std::uint64_t>(keys_.count());
-      const auto position = static_cast<std::int64_t>(at_end ? n - 1 : random() % n);
+      const auto position = static_cast<std::int64_t>(is_at_end_ ? n - 1 : random() % n);
       host_positions_.push_back(static_cast<std::int32_t>(position));
       expected.push_back(static_cast<std::int32_t>(position - position % run_));
     }
@@ -67,24 +68,44 @@ class RunStarts : public ArrayProblem<std::int32_t> {
     return {.items = positions_.count(), .bytes_min = 8 * positions_.count()};
   }
 
-  /// Keys that a search reads beside its own, counted, on average and at most.
+  /// Keys that a search reads beside its own, counted, on average and at most, and how many fewer
+  /// than by halves alone. Where all searches are the same, what its first two splits save, too.
   [[nodiscard]] std::map<std::string, double> counters() const override {
     if (levels_ < 0) return {};
     std::int64_t sum = 0;
     std::int64_t most = 0;
+    std::int64_t saved = 0;
     for (const std::int32_t position : host_positions_) {
-      const std::int64_t probes =
-          biased_binary_search::probes_of(position, position / run_, run_, levels_);
+      const std::int64_t key = position / run_;
+      const std::int64_t probes = biased_binary_search::probes_of(position, key, run_, levels_);
       sum += probes;
       most = std::max(most, probes);
+      saved += biased_binary_search::probes_of(position, key, run_, 0) - probes;
     }
-    return {{"probes_per_search",
-             static_cast<double>(sum) / static_cast<double>(host_positions_.size())},
-            {"most_probes_count", static_cast<double>(most)}};
+    const auto searches = static_cast<double>(host_positions_.size());
+    std::map<std::string, double> counters = {
+        {"probes_per_search", static_cast<double>(sum) / searches},
+        {"most_probes_count", static_cast<double>(most)},
+        {"saved_probes_per_search", static_cast<double>(saved) / searches}};
+    if (is_at_end_) add_splits(counters);
+    return counters;
   }
 
  private:
+  void add_splits(std::map<std::string, double>& counters) const {
+    const std::int64_t position = host_positions_.front();
+    counters["halving_levels_count"] = biased_binary_search::levels_of(position);
+    const auto splits =
+        biased_binary_search::biased_splits(position, position / run_, run_, levels_);
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, splits.size()); ++i) {
+      const std::string name = i == 0 ? "first_split" : "second_split";
+      counters[name + "_reach_keys"] = static_cast<double>(splits[i].reach);
+      counters[name + "_saved_levels"] = splits[i].levels_saved;
+    }
+  }
+
   std::int64_t run_;
+  bool is_at_end_;
   int levels_ = 0;  ///< of the variant that was prepared last; -1: not ours
   std::vector<std::int32_t> host_positions_;
   DeviceBuffer<std::int32_t> keys_;

@@ -15,36 +15,45 @@ namespace {
 
 // The middle of 2 x 10 million: 5,000,000 elements in front of the cross-diagonal.
 TEST(BiasedSearchSteps, WorkedExampleOfTheSource) {
-  // Each split by itself.
-  std::int64_t probes = 0;
-  const CountedRuns no_run{1, &probes};
-  std::int64_t begin = 0;
-  std::int64_t end = 5'000'000;
-  const std::int64_t key = 5'000'000;
-  binary_search_step<Bound::lower, std::int64_t>(no_run, begin, end, key, 9, std::less<>{});
-  EXPECT_EQ(begin, 4'990'235);  // one after the split, 4,990,234
-  EXPECT_EQ(end, 5'000'000);
-  binary_search_step<Bound::lower, std::int64_t>(no_run, begin, end, key, 7, std::less<>{});
-  EXPECT_EQ(begin, 4'999'924);
+  const std::vector<BiasedSplit> splits = biased_splits(5'000'000, 5'000'000, 1, 4);
+  ASSERT_EQ(splits.size(), 4u);
+  EXPECT_EQ(splits[0].begin, 4'990'235);  // one after the split, 4,990,234
+  EXPECT_EQ(splits[0].end, 5'000'000);
+  EXPECT_EQ(splits[1].begin, 4'999'924);
+  // Fewer than 9766 duplicates, and fewer than 77.
+  EXPECT_EQ(splits[0].reach, 9'766);
+  EXPECT_EQ(splits[1].reach, 77);
 
   // A search by halves is 23 deep. The first split leaves 9,765 elements, 14 deep: with its own
   // step, 8 levels are saved. The second leaves 76, 7 deep: 6 more.
-  const auto depth = [](std::int64_t count) {
-    std::int64_t levels = 0;
-    for (; count > 0; count /= 2) ++levels;
-    return levels;
-  };
-  EXPECT_EQ(depth(5'000'000), 23);
-  EXPECT_EQ(depth(5'000'000) - 1 - depth(9'765), 8);
-  EXPECT_EQ(depth(9'765) - 1 - depth(76), 6);
+  EXPECT_EQ(levels_of(5'000'000), 23);
+  EXPECT_EQ(levels_of(9'765), 14);
+  EXPECT_EQ(levels_of(76), 7);
+  EXPECT_EQ(splits[0].levels_saved, 8);
+  EXPECT_EQ(splits[1].levels_saved, 6);
   EXPECT_EQ(probes_of(5'000'000, 4'999'999 / 3, 3, 0), 22);
   EXPECT_EQ(probes_of(5'000'000, 4'999'999 / 3, 3, 4), 5);
 }
 
+// The run of 9,766 elements reaches the first split, and one of 9,765 does not.
+TEST(BiasedSearchSteps, ReachOfASplit) {
+  EXPECT_EQ(biased_splits(5'000'000, 5'000'000 - 9'765, 1, 4).front().begin, 4'990'235);
+  EXPECT_EQ(biased_splits(5'000'000, 5'000'000 - 9'766, 1, 4).front().end, 4'990'234);
+  EXPECT_EQ(biased_splits(10'000'000, 9, 1'000'000, 4).front().levels_saved, -1);  // its own step, and not a level less is left
+  EXPECT_TRUE(biased_splits(0, 0, 1, 4).empty());
+}
+
+TEST(BiasedSearchSteps, SplitsOfFewerLevels) {
+  const std::vector<BiasedSplit> splits = biased_splits(5'000'000, 5'000'000, 1, 2);
+  ASSERT_EQ(splits.size(), 2u);
+  EXPECT_EQ(splits[0].shift, 5);
+  EXPECT_EQ(splits[1].shift, 4);
+}
+
 TEST(BiasedSearchSteps, Demonstration) {
   const std::string text = demonstration();
-  EXPECT_THAT(text, testing::HasSubstr("split at 511/512: [4990235, 5000000) is left"));
-  EXPECT_THAT(text, testing::HasSubstr("split at 127/128: [4999924, 5000000) is left"));
+  EXPECT_THAT(text, testing::HasSubstr("split at 511/512: [4990235, 5000000) is left, 8 levels"));
+  EXPECT_THAT(text, testing::HasSubstr("split at 127/128: [4999924, 5000000) is left, 6 levels"));
 }
 
 // Short runs gain; those that are long lose, at most a probe for each level.
