@@ -223,6 +223,7 @@ class Pairs : public harness::Problem {
     const map_reduce::Plan plan = plan_or_refuse(x, y, options);
     require_room(point, plan.extra_bytes);
     is_on_host_ = false;
+    count_memory(plan.extra_bytes);
     if (plan.expected_ns > 0) counters_["expected_ms"] = plan.expected_ns / 1e6;
     if (options.variant == Variant::automatic) {
       choices_["variant"] = enum_name(plan.variant);
@@ -278,6 +279,16 @@ class Pairs : public harness::Problem {
     } catch (const std::invalid_argument& error) {
       throw harness::NotHere(error.what());
     }
+  }
+
+  /// All memory, for each row and column; and how often a value goes between a thread and device
+  /// memory, for each pair: what is kept there is written once and read once.
+  void count_memory(std::int64_t extra_bytes) {
+    const auto m = static_cast<double>(out_.count());
+    const auto n = static_cast<double>(points_.b.size());
+    const auto extra = static_cast<double>(extra_bytes);
+    counters_["memory_bytes_per_point"] = (static_cast<double>(cost().bytes_min) + extra) / (m + n);
+    counters_["value_transfers_per_pair"] = 2 * extra / sizeof(T) / (m * n);
   }
 
   void require_room(const Parameters& point, std::int64_t needed) const {

@@ -39,7 +39,8 @@ TEST(BiasedSearchSteps, WorkedExampleOfTheSource) {
 TEST(BiasedSearchSteps, ReachOfASplit) {
   EXPECT_EQ(biased_splits(5'000'000, 5'000'000 - 9'765, 1, 4).front().begin, 4'990'235);
   EXPECT_EQ(biased_splits(5'000'000, 5'000'000 - 9'766, 1, 4).front().end, 4'990'234);
-  EXPECT_EQ(biased_splits(10'000'000, 9, 1'000'000, 4).front().levels_saved, -1);  // its own step, and not a level less is left
+  // A split that fails costs its own step, and leaves not a level less.
+  EXPECT_EQ(biased_splits(10'000'000, 9, 1'000'000, 4).front().levels_saved, -1);
   EXPECT_TRUE(biased_splits(0, 0, 1, 4).empty());
 }
 
