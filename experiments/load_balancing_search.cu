@@ -1,11 +1,14 @@
 // The experiments of load_balancing_search: inputs, variants, answers and costs.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <random>
+#include <stdexcept>
 
 #include "device_compare.cuh"
 #include "harness/device.hpp"
+#include "load_balancing_search/balance.cuh"
 #include "load_balancing_search/demonstration.cuh"
 #include "load_balancing_search/load_balancing_search.cuh"
 #include "load_balancing_search/oracle.hpp"
@@ -46,9 +49,28 @@ std::vector<double> shares(const Parameters& problem, std::int64_t objects) {
   return shares;
 }
 
+/// The counts that the source prints, if `distribution` is one of its figures; else empty.
+std::vector<std::int32_t> printed_counts(const std::string& distribution) {
+  if (distribution == "worked_example") return load_balancing_search::worked_example_counts();
+  if (distribution == "demonstration") return load_balancing_search::demonstration_counts();
+  return {};
+}
+
+std::vector<std::int32_t> make_printed_counts(const Parameters& problem) {
+  std::vector<std::int32_t> counts = printed_counts(problem.text("distribution"));
+  const auto items = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  const auto objects = static_cast<std::int64_t>(counts.size());
+  if (items != problem.integer("n") || objects != problem.integer("objects")) {
+    throw std::invalid_argument("distribution " + problem.text("distribution") + ": n must be " +
+                                std::to_string(items) + ", and objects " + std::to_string(objects));
+  }
+  return counts;
+}
+
 /// n work items in such proportions: each object's part ends where the sum of all shares up to it,
 /// scaled, is rounded down.
 std::vector<std::int32_t> make_counts(const Parameters& problem) {
+  if (!printed_counts(problem.text("distribution")).empty()) return make_printed_counts(problem);
   const std::int64_t n = problem.integer("n");
   const std::vector<double> wanted = shares(problem, objects_of(problem));
   const double sum = std::accumulate(wanted.begin(), wanted.end(), 0.0);
@@ -70,7 +92,10 @@ std::vector<std::int32_t> make_counts(const Parameters& problem) {
 class Search : public harness::Problem {
  public:
   explicit Search(const Parameters& problem)
-      : items_(problem.integer("n")), counts_(make_counts(problem)), out_(items_) {
+      : items_(problem.integer("n")),
+        is_worked_example_(problem.text("distribution") == "worked_example"),
+        counts_(make_counts(problem)),
+        out_(items_) {
     host_scan_ = oracle::exclusive_scan(counts_);
     expected_ = oracle::objects<std::int32_t>(counts_);
     scan_ = upload(host_scan_);
@@ -108,8 +133,13 @@ class Search : public harness::Problem {
   }
 
   std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) override {
+    balance_.clear();
     if (point.text("variant") != "serial") {
-      return difference("objects", out_.data(), device_expected_, stream);
+      auto wrong = difference("objects", out_.data(), device_expected_, stream);
+      if (!wrong && point.text("variant") == "merge_path") {
+        count_balance(static_cast<int>(point.integer("items_per_thread")), stream);
+      }
+      return wrong;
     }
     if (host_out_ == expected_) return std::nullopt;
     return "the objects differ from the oracle's";
@@ -121,11 +151,31 @@ class Search : public harness::Problem {
     return {steps, steps * static_cast<std::int64_t>(sizeof(std::int32_t)), 0, "copy"};
   }
   [[nodiscard]] std::map<std::string, double> counters() const override {
-    return {{"objects_count", static_cast<double>(scan_.count())},
-            {"workspace_bytes", static_cast<double>(workspace_.bytes())}};
+    std::map<std::string, double> counters = balance_;
+    counters["work_items_count"] =
+        static_cast<double>(std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}));
+    counters["objects_count"] = static_cast<double>(scan_.count());
+    counters["workspace_bytes"] = static_cast<double>(workspace_.bytes());
+    return counters;
   }
 
  private:
+  /// Of merge_path's tiles and threads. The worked example fills no tile: it has the source's four.
+  void count_balance(int items_per_thread, cudaStream_t stream) {
+    const int tile_steps = is_worked_example_
+                               ? static_cast<int>(divide_up(items_ + scan_.count(), 4))
+                               : load_balancing_search::merge_path_threads * items_per_thread;
+    const auto balance = [&](int part_steps) {
+      return balance_of(DeviceSpan<const std::int32_t>{scan_.data(), scan_.count()},
+                        DeviceSpan<const std::int32_t>{out_.data(), items_}, part_steps, stream);
+    };
+    const Balance tiles = balance(tile_steps);
+    balance_["tiles_count"] = static_cast<double>(tiles.parts);
+    balance_["uneven_tiles_count"] = static_cast<double>(tiles.uneven);
+    balance_["last_tile_steps"] = static_cast<double>(tiles.last_steps);
+    balance_["uneven_threads_count"] = static_cast<double>(balance(items_per_thread).uneven);
+  }
+
   /// The source's CPULoadBalanceSearch: a walk along the merge path.
   void run_on_host() {
     std::size_t item = 0;
@@ -138,6 +188,7 @@ class Search : public harness::Problem {
   }
 
   std::int64_t items_;
+  bool is_worked_example_;
   std::vector<std::int32_t> counts_;
   std::vector<std::int32_t> host_scan_;
   std::vector<std::int32_t> expected_;
@@ -146,13 +197,15 @@ class Search : public harness::Problem {
   DeviceBuffer<std::int32_t> device_expected_;
   DeviceBuffer<std::int32_t> out_;
   Workspace workspace_;
+  std::map<std::string, double> balance_;  ///< counters of the answer that was checked last
 };
 
-/// The scan, the result, what is expected, and the temporary storage of the variants.
+/// The scan, the result, what is expected, the temporary storage of the variants, and the steps of
+/// each thread, which has at least three.
 std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t n = problem.integer("n");
   const std::int64_t objects = objects_of(problem);
-  return 4 * objects + 8 * n + (n + objects) / 16 + (1 << 20);
+  return 4 * objects + 8 * n + (n + objects) / 16 + 4 * (n + objects) / 3 + (1 << 20);
 }
 
 }  // namespace
@@ -170,9 +223,11 @@ harness::Technique load_balancing_search_technique() {
            integer_parameter("objects", 0, 0, 2147483647, "objects; 0: n / average of them"),
            real_parameter("average", 4, 0.01, 1e9, "work items an object, if `objects` is 0"),
            choice_parameter("distribution",
-                            {"random", "uniform", "power_law", "one_big", "mostly_empty"},
+                            {"random", "uniform", "power_law", "one_big", "mostly_empty",
+                             "worked_example", "demonstration"},
                             "of the counts: 0 to twice the average; all equal; few with most; one "
-                            "with half of all; one in a hundred not empty"),
+                            "with half of all; one in a hundred not empty; the source's figures, "
+                            "n 79 and objects 40, or 125 and 50"),
            seed_parameter("of the counts"),
            of_variants(
                integer_parameter("items_per_thread", Options{}.items_per_thread, 3, 23,

@@ -21,7 +21,13 @@ inline std::vector<int> demonstration_counts() {
           4, 3, 3, 0, 3, 1, 4, 4, 4, 4, 2, 0, 3, 0, 5, 0, 0, 0, 0, 2, 2, 3, 0, 4, 4};
 }
 
-/// Their scan, as the source prints it.
+/// The 40 objects with 79 work items of the source's worked example.
+inline std::vector<int> worked_example_counts() {
+  return {1, 2, 4, 0, 4, 4, 3, 3, 2, 4, 0, 0, 1, 2, 1, 1, 0, 2, 2, 1,
+          1, 4, 2, 3, 2, 2, 1, 1, 3, 0, 2, 1, 1, 3, 4, 2, 2, 4, 0, 4};
+}
+
+/// The scan of demonstration_counts(), as the source prints it.
 inline std::vector<int> demonstration_scan() {
   return {0,  0,   3,   8,   10,  11,  14,  15,  20,  24,  29,  31,  36,  40,  40,  42, 45,
           46, 50,  50,  55,  59,  62,  64,  68,  70,  74,  77,  80,  80,  83,  84,  88, 92,

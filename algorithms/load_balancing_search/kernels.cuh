@@ -66,7 +66,8 @@ template <class Offset, class Index>
 void run_merge_path(const Work<Offset>& work, Index* out, int items_per_thread,
                     Workspace& workspace, cudaStream_t stream) {
   const auto with = [&]<int ItemsPerThread>() {
-    run_merge_path<MergePathShape<128, ItemsPerThread>>(work, out, workspace, stream);
+    run_merge_path<MergePathShape<merge_path_threads, ItemsPerThread>>(work, out, workspace,
+                                                                       stream);
   };
   [&]<std::size_t... i>(std::index_sequence<i...>) {
     with_constant<merge_path_items_per_thread[i]...>("items_per_thread", items_per_thread, with);

@@ -12,7 +12,9 @@ struct MergePathShape {
   static constexpr int tile_steps = Threads * ItemsPerThread;
 };
 
-/// What Options::items_per_thread may be; 128 threads a block.
+/// Threads of a block of `merge_path`.
+inline constexpr int merge_path_threads = 128;
+/// What Options::items_per_thread may be.
 inline constexpr int merge_path_items_per_thread[] = {3, 7, 11, 15, 23};
 
 namespace detail {

@@ -8,8 +8,7 @@ namespace warpath::load_balancing_search::test {
 namespace {
 
 // Of the 40 objects with 79 work items.
-const std::vector<int> counts = {1, 2, 4, 0, 4, 4, 3, 3, 2, 4, 0, 0, 1, 2, 1, 1, 0, 2, 2, 1,
-                                 1, 4, 2, 3, 2, 2, 1, 1, 3, 0, 2, 1, 1, 3, 4, 2, 2, 4, 0, 4};
+const std::vector<int> counts = worked_example_counts();
 const std::vector<int> exclusive = {0,  1,  3,  7,  7,  11, 15, 18, 21, 23, 27, 27, 27, 28,
                                     30, 31, 32, 32, 34, 36, 37, 38, 42, 44, 47, 49, 51, 52,
                                     53, 56, 56, 58, 59, 60, 63, 67, 69, 71, 75, 75};
