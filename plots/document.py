@@ -30,7 +30,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Note:
-    """A paragraph that must not be missed. Kind: "info", "archived" or "wrong"."""
+    """A paragraph that must not be missed. Kind: "info", "archived", "stale" or "wrong"."""
 
     kind: str
     text: str
@@ -104,7 +104,7 @@ class Document:
 
 
 _NUMBER = re.compile("[-+0-9.,^ex%\N{EN DASH}\N{DAGGER}\N{DOUBLE DAGGER}]+")
-_NOTE_TITLES = {"info": "Note", "archived": "Archived", "wrong": "Wrong answer"}
+_NOTE_TITLES = {"info": "Note", "archived": "Archived", "stale": "Stale", "wrong": "Wrong answer"}
 
 
 def _cell(text: str) -> str:
@@ -230,7 +230,7 @@ figure { margin: 1rem 0; }
 figure img { max-width: 100%; height: auto; }
 figcaption { font-size: 0.85rem; color: #555; }
 .note { padding: 0.6rem 0.9rem; border-left: 4px solid #56b4e9; background: #f1f8fd; }
-.note.archived { border-color: #e69f00; background: #fdf6e7; }
+.note.archived, .note.stale { border-color: #e69f00; background: #fdf6e7; }
 .note.wrong { border-color: #b00020; background: #fdeef0; }
 .verdict { font-weight: 600; font-size: 0.82em; padding: 0.1em 0.5em; border-radius: 3px; }
 .verdict { white-space: nowrap; }

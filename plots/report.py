@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import figure
+import history
 from archive import Archive, ArchiveError, Folder, Row, Timing, Verdict, load_folder
 from document import Code, Details, Document, Heading, Note, Paragraph, Picture, Table
 
@@ -334,6 +335,67 @@ def correctness_table(archive: Archive) -> Table:
     return Table(columns, rows)
 
 
+@dataclass(frozen=True)
+class Measured:
+    """What became, since it was measured, of the code of the rows that carry one commit."""
+
+    archive: Archive
+    commit: str
+    change: history.Change | None
+    """The last commit that changed it; None where nothing did, or where nobody can tell."""
+    unknown: str | None
+    """Why nobody can tell."""
+
+    @property
+    def text(self) -> str:
+        """What the report says of it; empty where the code is still the same."""
+        where = f"measured at commit `{self.commit[:12]}`"
+        if self.unknown:
+            return f"{where}; whether that code has changed since cannot be told: {self.unknown}."
+        if self.change is None:
+            return ""
+        made, listed = self.change, ""
+        kept, _ = history.of_this_tree()
+        if kept and (why := kept.listing.why_stale(slug(self.archive), self.commit)):
+            listed = f" Kept for now: {why}."
+        return (
+            f"{where}. Commit `{made.commit[:12]}` of {made.date} changed what it measured: "
+            f"{made.subject}.{listed}"
+        )
+
+
+def slug(archive: Archive) -> str:
+    """`device/technique.experiment`, as `results/staleness.json` names archives."""
+    return f"{archive.path.parent.name}/{archive.technique}.{archive.experiment}"
+
+
+def measured(archive: Archive) -> list[Measured]:
+    """What became of the code that an archive measured. Empty where there is no history at all."""
+    known, _ = history.of_this_tree()
+    found = []
+    for commit in [archive.provenance.commit] if known else []:
+        try:
+            change = known.last_change(archive.technique, archive.experiment, commit)
+            found.append(Measured(archive, commit, change, None))
+        except history.CannotTell as reason:
+            found.append(Measured(archive, commit, None, str(reason)))
+    return found
+
+
+def is_stale(archive: Archive) -> bool:
+    """Whether a commit since has changed what the archive measured."""
+    return any(each.change for each in measured(archive))
+
+
+def staleness(archive: Archive) -> list:
+    """A note for each commit whose code is no more what the archive measured, or may not be."""
+    return [
+        Note("stale" if each.change else "info", f"{each.text[0].upper()}{each.text[1:]}")
+        for each in measured(archive)
+        if each.text
+    ]
+
+
 def origin(archive: Archive) -> list:
     """The command (but for the folder that it wrote to), commit, device and date."""
     facts = archive.provenance
@@ -345,7 +407,8 @@ def origin(archive: Archive) -> list:
         text += (
             " **Incomplete**: the run was interrupted; the same command with `--resume` ends it."
         )
-    return [Paragraph(text), Code(re.sub(r" --out[ =]\S+", "", archive.command))]
+    command = Code(re.sub(r" --out[ =]\S+", "", archive.command))
+    return [*staleness(archive), Paragraph(text), command]
 
 
 def gpu_part(archive: Archive, folder: Path) -> list:
@@ -490,7 +553,11 @@ def summary_rows(inputs: Inputs) -> list[list[str]]:
     for archive in inputs.own.archives.values():
         counts = state_counts(archive)
         tallies = [tally(archive.verdicts, kind) for kind in VERDICT_TABLES]
-        state = "WRONG" if counts["failed"] else ("ok" if archive.complete else "incomplete")
+        state = "stale" if is_stale(archive) else "ok"
+        if counts["failed"]:
+            state = "WRONG"
+        elif not archive.complete:
+            state = "incomplete"
         figures = [str(counts[column]) for column in SUMMARY[1:7]]
         rows.append([archive.name, *figures, *tallies, state])
     return rows
@@ -509,11 +576,29 @@ def build(inputs: Inputs, figures: Path) -> Document:
         of_all = [each for archive in inputs.own.archives.values() for each in archive.verdicts]
         counts = [f"{name}: {tally(of_all, kind)}" for kind, name in KIND_NAMES.items()]
         document.add(Paragraph("In all. " + "; ".join(counts) + "."))
+    document.add(*stale_archives(inputs))
     for technique, experiments in sorted(inputs.experiments().items()):
         document.add(Heading(2, technique))
         for experiment in experiments:
             document.add(*experiment_part(inputs, (technique, experiment), figures))
     return document
+
+
+def stale_archives(inputs: Inputs) -> list:
+    """Which archives are stale, in one note; or why that cannot be told."""
+    known, why_not = history.of_this_tree()
+    if not known:
+        return [Note("info", f"Whether an archive is stale cannot be told: {why_not}.")]
+    folders = (inputs.own, *inputs.archived)
+    every = [archive for folder in folders for archive in folder.archives.values()]
+    names = [slug(archive) for archive in every if is_stale(archive)]
+    if not names:
+        return []
+    text = (
+        f"{len(names)} of {counted(len(every), 'archive')}: the code that they measured has "
+        f"changed since, as each says below. {', '.join(names)}."
+    )
+    return [Note("stale", text)]
 
 
 def experiment_part(inputs: Inputs, key: tuple[str, str], figures: Path) -> list:

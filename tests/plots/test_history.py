@@ -1,0 +1,231 @@
+"""Whether an archive is stale: told from the commits since, and every stale archive is a decision."""
+
+import json
+import subprocess
+
+import archive as archives
+import history
+import pytest
+import report
+import synthetic
+from conftest import ROOT
+
+ARCHIVES = sorted(ROOT.glob("results/*/*.*.json"))
+FILES = {
+    "algorithms/core/scan.cuh": "int scan();",
+    "algorithms/core/unused.cuh": "int unused();",
+    "algorithms/sample/sample.cuh": '#include "core/scan.cuh"\nint sample(int a);  // a comment',
+    "algorithms/sample/oracle.hpp": "int oracle();",
+    "algorithms/sample/README.md": "words",
+    "experiments/harness/sweep.hpp": "int sweep();",
+    "experiments/peers/other.cu": "int other() { return 1; }",
+    "experiments/peers/other.hpp": "int other();",
+    "experiments/sample/more.cu": "int more();",
+    "experiments/sample.cu": '#include "harness/sweep.hpp"\n#include "peers/other.hpp"\n'
+    '#include "sample/oracle.hpp"\n#include "sample/sample.cuh"\n',
+    "configs/sample/passes.json": '{"title": "one", "sweep": [{"cross": {"n": [1, 2]}}]} // end',
+    "configs/sample/throughput.json": '{"sweep": []}',
+}
+
+
+class Repository:
+    """A made-up repository with one technique."""
+
+    def __init__(self, root):
+        self.root = root
+        self.root.mkdir()
+        self.git("init", "-q", "-b", "main")
+        self.first = self.commit("first", **FILES)
+
+    def git(self, *arguments) -> str:
+        identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
+        command = ["git", "-C", str(self.root), *identity, *arguments]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def commit(self, subject, **files) -> str:
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", subject)
+        return self.git("rev-parse", "HEAD")
+
+    def last_change(self, since=None):
+        made = history.History(self.root)
+        return made.last_change("sample", "passes", since or self.first)
+
+
+@pytest.fixture
+def repository(tmp_path) -> Repository:
+    return Repository(tmp_path / "repository")
+
+
+CHANGES = [
+    ("algorithms/sample/sample.cuh", '#include "core/scan.cuh"\nint sample(long a);'),
+    ("algorithms/sample/sample.cuh", '#include "core/scan.cuh"\nint sample(int a) "// text";'),
+    ("algorithms/core/scan.cuh", "int scan(int);"),
+    ("experiments/sample.cu", FILES["experiments/sample.cu"] + "int x;"),
+    ("experiments/sample/more.cu", "int more(int);"),
+    ("experiments/peers/other.cu", "int other() { return 2; }"),
+    ("configs/sample/passes.json", '{"title": "one", "sweep": [{"cross": {"n": [1, 3]}}]}'),
+    ("configs/sample/passes.json", "{"),
+]
+
+
+@pytest.mark.parametrize(("path", "text"), CHANGES, ids=lambda value: value.split("/")[-1])
+def test_code_and_points_that_changed_are_seen(repository, path, text):
+    changed = repository.commit("a change: of something", **{path: text})
+    repository.commit("nothing", **{"README.md": "words"})
+    found = repository.last_change()
+    assert (found.commit, found.subject) == (changed, "a change: of something")
+    assert repository.last_change(changed) is None
+
+
+ALIKE = [
+    ("algorithms/sample/sample.cuh", '// new\n#include "core/scan.cuh"\nint sample(\n  int a);'),
+    ("algorithms/core/unused.cuh", "int unused(int);"),
+    ("algorithms/sample/oracle.hpp", "int oracle(int);"),
+    ("algorithms/sample/README.md", "other words"),
+    ("experiments/harness/sweep.hpp", "int sweep(int);"),
+    ("configs/sample/passes.json", '{"title": "two", "sweep": [{"cross": {"n": [1, 2]}}]}'),
+    ("configs/sample/throughput.json", '{"sweep": [{}]}'),
+]
+
+
+@pytest.mark.parametrize(("path", "text"), ALIKE, ids=lambda value: value.split("/")[-1])
+def test_words_and_what_is_not_measured_do_not_count(repository, path, text):
+    repository.commit("words", **{path: text})
+    assert repository.last_change() is None
+
+
+def test_what_was_taken_back_does_not_count(repository):
+    path = "algorithms/core/scan.cuh"
+    repository.commit("there", **{path: "int scan(int);"})
+    repository.commit("and back", **{path: FILES[path]})
+    assert repository.last_change() is None
+
+
+def write_listing(repository, same_code=None, stale=()):
+    content = {"same_code": same_code or {}, "stale": list(stale)}
+    repository.commit("listed", **{"results/staleness.json": json.dumps(content)})
+
+
+def test_a_commit_that_is_listed_does_not_count_but_others_do(repository):
+    code = repository.commit("code", **{"algorithms/core/scan.cuh": "int scan(int);"})
+    renamed = repository.commit("names", **{"algorithms/core/scan.cuh": "int scan(int n);"})
+    write_listing(repository, {renamed[:12]: "a name"})
+    assert repository.last_change().commit == code
+    write_listing(repository, {renamed[:12]: "a name", code: "the same"})
+    assert repository.last_change() is None
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"same_code": {"a": ""}, "stale": []}', "[" * 9999])
+def test_a_listing_that_is_broken_is_named(repository, text):
+    repository.commit("listed", **{"results/staleness.json": text})
+    with pytest.raises(history.CannotTell, match=r"staleness\.json"):
+        history.History(repository.root)
+
+
+def test_without_history_it_cannot_be_told(repository, tmp_path):
+    repository.commit("second", README="words")
+    shallow = tmp_path / "shallow"
+    origin = f"file://{repository.root}"
+    subprocess.run(["git", "clone", "-q", "--depth", "1", origin, str(shallow)], check=True)
+    with pytest.raises(history.CannotTell, match="shallow"):
+        history.History(shallow)
+    inside = repository.root / "unpacked"
+    inside.mkdir()
+    for place in (tmp_path, inside):
+        with pytest.raises(history.CannotTell, match="no git checkout"):
+            history.History(place)
+
+
+@pytest.mark.parametrize("commit", ["unknown", "0" * 40, "--all"])
+def test_a_commit_that_is_not_there_cannot_be_told(repository, commit):
+    with pytest.raises(history.CannotTell, match="not in this history"):
+        repository.last_change(commit)
+
+
+def test_a_commit_of_another_branch_cannot_be_told(repository):
+    repository.git("checkout", "-q", "-b", "other")
+    other = repository.commit("elsewhere", README="words")
+    repository.git("checkout", "-q", "main")
+    with pytest.raises(history.CannotTell, match="not in this history"):
+        repository.last_change(other)
+
+
+def test_an_experiment_that_is_not_there_cannot_be_told(repository):
+    with pytest.raises(history.CannotTell, match="no experiment of another"):
+        history.History(repository.root).last_change("another", "passes", repository.first)
+
+
+# ---- the report
+
+
+def reported(folder, commit, monkeypatch, made) -> str:
+    """REPORT.md of an archive of that commit, in a tree with that history."""
+    monkeypatch.setattr(history, "of_this_tree", lambda: made)
+    provenance = synthetic.provenance() | {"git_commit": commit}
+    synthetic.write(folder, synthetic.passes() | {"provenance": provenance})
+    assert report.main(["--results", str(folder)]) == 0
+    return (folder / "REPORT.md").read_text()
+
+
+def test_the_report_marks_what_is_stale(repository, tmp_path, monkeypatch, capsys):
+    changed = repository.commit("faster", **{"algorithms/core/scan.cuh": "int scan(int);"})
+    entry = {"archives": "gpu/sample.*", "measured": repository.first[:12], "why": "soon"}
+    write_listing(repository, stale=[entry])
+    made = history.History(repository.root)
+    text = reported(tmp_path / "gpu", repository.first, monkeypatch, (made, ""))
+    assert "> **Stale.** 1 of 1 archive: " in text and "gpu/sample.passes." in text
+    assert f"Measured at commit `{repository.first[:12]}`. Commit `{changed[:12]}` of " in text
+    assert "changed what it measured: faster. Kept for now: soon." in text
+    assert capsys.readouterr().out.splitlines()[1].endswith(" stale")
+    text = reported(tmp_path / "gpu", changed, monkeypatch, (made, ""))
+    assert "Stale" not in text and "cannot be told" not in text
+
+
+def test_the_report_says_where_it_cannot_tell(repository, tmp_path, monkeypatch):
+    text = reported(tmp_path / "gpu", "0" * 40, monkeypatch, (None, "this clone is shallow"))
+    assert "Whether an archive is stale cannot be told: this clone is shallow." in text
+    made = history.History(repository.root)
+    text = reported(tmp_path / "gpu", "0" * 40, monkeypatch, (made, ""))
+    assert "cannot be told: the commit 000000000000 is not in this history." in text
+
+
+# ---- the archives of this repository
+
+
+@pytest.fixture(scope="module")
+def known() -> history.History:
+    made, why_not = history.of_this_tree()
+    if made is None:
+        pytest.skip(why_not)
+    return made
+
+
+@pytest.mark.parametrize("path", ARCHIVES, ids=lambda path: path.stem)
+def test_an_archive_that_is_stale_is_so_on_purpose(known, path):
+    """Measure it anew; or say in results/staleness.json why not, or that no machine code changed."""
+    archive = archives.load(path)
+    assert not archive.provenance.dirty
+    not_listed = [
+        each.text
+        for each in report.measured(archive)
+        if each.text and not known.listing.why_stale(report.slug(archive), each.commit)
+    ]
+    assert not_listed == []
+
+
+def test_what_is_listed_is_there(known):
+    """An entry goes when its archives are measured anew."""
+    for commit in known.listing.same_code:
+        assert known.has(commit), f"{commit} is listed, but not in this history"
+    measured = [(report.slug(archive), archive) for archive in map(archives.load, ARCHIVES)]
+    for entry in known.listing.stale:
+        only = history.Listing({}, [entry])
+        assert [
+            name for name, archive in measured if only.why_stale(name, archive.provenance.commit)
+        ], f"no archive is of {entry}"
