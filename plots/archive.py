@@ -1,6 +1,7 @@
 """Reads the archives that `warpath run` writes, and decides which of their rows may be drawn.
 
-An archive is one JSON file an experiment, `<device-slug>/<technique>.<experiment>.json`. Every
+An archive is one JSON file an experiment, `<device-slug>/<technique>.<experiment>.json`; a part of
+an experiment's sweep is kept beside it, as `<technique>.<experiment>@<name>.json`. Every
 figure and table of the report rests on what is read here, so a file that breaks the format is an
 error that names the file, the place in it and what was expected; nothing is guessed.
 
@@ -74,6 +75,10 @@ class Row:
     error: str | None
     counters: dict[str, float]
     choices: dict[str, str]
+    run: str | None
+    """Of the run that measured it, where that is not the archive's; None of older archives."""
+    commit: str | None
+    """The program's commit, where it is not the archive's."""
 
     @property
     def is_wrong(self) -> bool:
@@ -148,6 +153,9 @@ class Archive:
     path: Path
     technique: str
     experiment: str
+    partial: str | None
+    """The name of a part of the experiment's sweep; None of the experiment itself."""
+    run: str | None
     title: str
     source: str
     figure: str
@@ -163,8 +171,17 @@ class Archive:
 
     @property
     def name(self) -> str:
-        """`technique/experiment`, as the command line takes it."""
-        return f"{self.technique}/{self.experiment}"
+        """`technique/experiment`, as the command line takes it; a part has `@name` after it."""
+        part = f"@{self.partial}" if self.partial else ""
+        return f"{self.technique}/{self.experiment}{part}"
+
+    def origin_of(self, row: Row) -> tuple[str | None, str]:
+        """The run and the commit of a row."""
+        return row.run or self.run, row.commit or self.provenance.commit
+
+    def is_of_another_run(self, row: Row) -> bool:
+        """Whether the row was not measured in the run that the archive is of."""
+        return self.origin_of(row) != (self.run, self.provenance.commit)
 
     def gpu_rows(self) -> list[Row]:
         """The rows that were verified and timed on a GPU: all that a GPU figure may show."""
@@ -338,6 +355,8 @@ def _read_row(reader: _Reader, backend: str) -> Row:
         error=reader.get("error", str, None),
         counters=_read_counters(reader),
         choices=_read_choices(reader),
+        run=reader.get("run", str, None),
+        commit=reader.get("commit", str, None),
     )
     if row.timing and row.verified != "passed":
         reader.fail(
@@ -369,17 +388,31 @@ def _read_verdict(reader: _Reader) -> Verdict:
     )
 
 
+def _part_of_name(reader: _Reader, whole: str) -> str | None:
+    """What the file's name has after `@`; None where it is `<technique>.<experiment>.json`."""
+    name, at, part = reader.path.name.removesuffix(".json").partition("@")
+    if name != whole or (at and not part):
+        raise ArchiveError(
+            f"{reader.path}: holds {whole.replace('.', '/', 1)}, so it should be named {whole}.json"
+        )
+    return part or None
+
+
 def load(path: Path) -> Archive:
     """Reads one archive. Raises ArchiveError."""
     reader = _Reader(path, "", _read_json(path))
     if (schema := reader.get("schema", int)) != SCHEMA:
         reader.fail("schema", f"is {schema}, this program reads {SCHEMA}")
+    technique = reader.get("technique", str)
+    experiment = reader.get("experiment", str)
     provenance = _read_provenance(reader.child("provenance"))
     ceilings = reader.child("ceilings").value if "ceilings" in reader.value else {}
-    archive = Archive(
+    return Archive(
         path=path,
-        technique=reader.get("technique", str),
-        experiment=reader.get("experiment", str),
+        technique=technique,
+        experiment=experiment,
+        partial=_part_of_name(reader, f"{technique}.{experiment}"),
+        run=reader.get("run", str, None),
         title=reader.get("title", str),
         source=reader.get("source", str, ""),
         figure=reader.get("figure", str, ""),
@@ -399,10 +432,6 @@ def load(path: Path) -> Archive:
             for i, verdict in enumerate(reader.get("verdicts", list, []))
         ],
     )
-    expected = f"{archive.technique}.{archive.experiment}.json"
-    if path.name != expected:
-        raise ArchiveError(f"{path}: holds {archive.name}, so it should be named {expected}")
-    return archive
 
 
 @dataclass(frozen=True)
@@ -411,8 +440,14 @@ class Folder:
 
     path: Path
     archives: dict[tuple[str, str], Archive]
+    partial: list[Archive]
+    """Parts of experiments, which stand for no experiment."""
     info: dict[str, Any] | None
     errors: list[ArchiveError]
+
+    def every(self) -> list[Archive]:
+        """The archives of experiments, then those of parts."""
+        return [*self.archives.values(), *self.partial]
 
 
 def load_folder(path: Path) -> Folder:
@@ -423,22 +458,25 @@ def load_folder(path: Path) -> Folder:
     """
     if not path.is_dir():
         raise ArchiveError(f"{path}: is no folder")
-    archives, errors = {}, []
+    archives, partial, errors = {}, [], []
     for file in sorted(path.glob("*.*.json")):
         try:
             archive = load(file)
         except ArchiveError as error:
             errors.append(error)
         else:
-            archives[archive.technique, archive.experiment] = archive
+            if archive.partial:
+                partial.append(archive)
+            else:
+                archives[archive.technique, archive.experiment] = archive
     info = None
     if (path / "info.json").exists():
         try:
             info = _Reader(path / "info.json", "", _read_json(path / "info.json")).value
         except ArchiveError as error:
             errors.append(error)
-    one_device(archives.values())
-    return Folder(path, archives, info, errors)
+    one_device([*archives.values(), *partial])
+    return Folder(path, archives, partial, info, errors)
 
 
 def one_device(archives: Iterable[Archive]) -> str | None:

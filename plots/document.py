@@ -103,7 +103,7 @@ class Document:
         )
 
 
-_NUMBER = re.compile("[-+0-9.,^ex%\N{EN DASH}\N{DAGGER}\N{DOUBLE DAGGER}]+")
+_NUMBER = re.compile("[-+0-9.,^ex%\N{EN DASH}\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}]+")
 _NOTE_TITLES = {"info": "Note", "archived": "Archived", "stale": "Stale", "wrong": "Wrong answer"}
 
 

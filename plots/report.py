@@ -22,7 +22,7 @@ from typing import Any
 
 import figure
 import history
-from archive import Archive, ArchiveError, Folder, Row, Timing, Verdict, load_folder
+from archive import Archive, ArchiveError, Folder, Row, Verdict, load_folder
 from document import Code, Details, Document, Heading, Note, Paragraph, Picture, Table
 
 NONE = "\N{EN DASH}"
@@ -142,8 +142,8 @@ def verdicts(archive: Archive) -> list:
         ]
         if rows:
             blocks += [Heading(4, heading), Table(["metric", "where", *columns], rows)]
-            deciding = (decided_by(archive, each) for each in archive.verdicts if each.kind == kind)
-            if text := marks_explained(deciding):
+            marks = "".join(row[2:][columns.index("measured")] for row in rows)
+            if text := marks_explained(archive, marks):
                 blocks.append(Paragraph(text))
     return blocks
 
@@ -166,7 +166,7 @@ def verdict_cells(archive: Archive, verdict: Verdict) -> dict[str, str]:
     about = remark(archive, verdict)
     return {
         "required": " and ".join(required) or NONE,
-        "measured": number(verdict.measured, digits) + doubts(decided_by(archive, verdict)),
+        "measured": number(verdict.measured, digits) + verdict_doubts(archive, verdict),
         "published": number(verdict.published),
         "measured / published": times,
         "verdict": f"**{verdict.verdict}**",
@@ -175,13 +175,22 @@ def verdict_cells(archive: Archive, verdict: Verdict) -> dict[str, str]:
     }
 
 
-def decided_by(archive: Archive, verdict: Verdict) -> Timing | None:
-    """The time of the row that decided; none of a counter."""
+def verdict_doubts(archive: Archive, verdict: Verdict) -> str:
+    """The marks of the row that decided, be they its baseline's run; none of a counter."""
     if verdict.counter or not verdict.at:
-        return None
+        return ""
+    row = row_at(archive, verdict.at)
+    marks = doubts(archive, row)
+    baseline = row_at(archive, verdict.at | verdict.baseline) if verdict.baseline else None
+    across = row and baseline and archive.origin_of(row) != archive.origin_of(baseline)
+    return marks + (OTHER_RUN if across and OTHER_RUN not in marks else "")
+
+
+def row_at(archive: Archive, point: dict[str, Any]) -> Row | None:
+    """The first row that has all these parameters, `variant` among them."""
     for row in archive.rows:
-        if {**row.params, "variant": row.variant} == {**row.params, **verdict.at}:
-            return row.timing
+        if {**row.params, "variant": row.variant} == {**row.params, **point}:
+            return row
     return None
 
 
@@ -236,23 +245,39 @@ FEWEST_SAMPLES = 6
 WIDEST_SPREAD = 0.1
 FEW = "\N{DAGGER}"
 WIDE = "\N{DOUBLE DAGGER}"
+OTHER_RUN = "\N{SECTION SIGN}"
 
 
-def doubts(time: Timing | None) -> str:
-    """The marks of a median of few samples, or of samples that are far apart."""
-    if time is None:
+def doubts(archive: Archive, row: Row | None) -> str:
+    """The marks of a median of few samples, of samples that are far apart, and of another run."""
+    if row is None or row.timing is None:
         return ""
+    time = row.timing
     few = FEW if time.samples < FEWEST_SAMPLES else ""
-    return few + (WIDE if time.p90 - time.p10 > WIDEST_SPREAD * time.median else "")
+    wide = WIDE if time.p90 - time.p10 > WIDEST_SPREAD * time.median else ""
+    return few + wide + (OTHER_RUN if archive.is_of_another_run(row) else "")
 
 
-def marks_explained(times: Iterable[Timing | None]) -> str:
-    """What the marks of these times mean; nothing where none has one."""
-    marks = "".join(doubts(time) for time in times)
-    texts = [f"{FEW} Fewer than {FEWEST_SAMPLES} samples."] if FEW in marks else []
-    if WIDE in marks:
+def marks_explained(archive: Archive, text: str) -> str:
+    """What the marks in this text mean; nothing where there is none."""
+    texts = [f"{FEW} Fewer than {FEWEST_SAMPLES} samples."] if FEW in text else []
+    if WIDE in text:
         texts.append(f"{WIDE} p10 and p90 lie more than {WIDEST_SPREAD:.0%} of the median apart.")
+    if OTHER_RUN in text:
+        texts.append(f"{OTHER_RUN} Of another run than the rest, or compared with another run's.")
     return " ".join(texts)
+
+
+def other_runs(archive: Archive) -> str:
+    """Which points are not of the archive's run, as a sentence; nothing where all are."""
+    others = Counter(archive.origin_of(r) for r in archive.rows if archive.is_of_another_run(r))
+    if not others:
+        return ""
+    runs = [
+        f"{counted(count, 'point')} of run `{run or 'unknown'}` at commit `{commit[:12]}`"
+        for (run, commit), count in others.items()
+    ]
+    return f" Marked {OTHER_RUN}, as not of this run: {', '.join(runs)}."
 
 
 def timing_table(archive: Archive, rows: list[Row]) -> list:
@@ -271,15 +296,22 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
     if has_choices:
         columns.append("chosen")
 
+    def gain_of(row: Row) -> str:
+        peer, gain = archive.peer_of(row), gains[id(row)]
+        if not gain:
+            return NONE
+        across = archive.origin_of(row) != archive.origin_of(peer)
+        return f"{gain:.2f}x{OTHER_RUN if across else ''}"
+
     def line(row: Row) -> list[str]:
-        time, gain = row.timing, gains[id(row)]
+        time = row.timing
         return [
             *(number(row.params.get(name)) for name in names),
             f"{row.variant} ({row.role})" if row.role != "technique" else row.variant,
-            number(time.median) + doubts(time),
+            number(time.median) + doubts(archive, row),
             *(number(value) for value in (time.p10, time.p90, time.samples, row.gb_per_s)),
             number(row.percent_of_peak, 3),
-            *([f"{gain:.2f}x" if gain else NONE] if peers else []),
+            *([gain_of(row)] if peers else []),
             *(counter(row.counters.get(name)) for name in counters),
             *([settings(row.choices)] if has_choices else []),
         ]
@@ -296,7 +328,8 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
     legend = f"Times: {clock}; constant: {settings(constant(rows))}."
     if peers:
         legend += " Speed-up: the peer's median time at the same point over this one's."
-    blocks: list = [Paragraph(f"{legend} {marks_explained(row.timing for row in rows)}".strip())]
+    marks = "".join(doubts(archive, row) + gain_of(row) for row in rows)
+    blocks: list = [Paragraph(f"{legend} {marks_explained(archive, marks)}".strip())]
     short = at_largest_n(ordered, names)
     if len(ordered) <= 24 or len(short) == len(ordered):
         return [*blocks, Table(columns, [line(row) for row in ordered])]
@@ -341,6 +374,8 @@ class Measured:
 
     archive: Archive
     commit: str
+    count: int
+    """Of the rows of this commit."""
     change: history.Change | None
     """The last commit that changed it; None where nothing did, or where nobody can tell."""
     unknown: str | None
@@ -349,7 +384,9 @@ class Measured:
     @property
     def text(self) -> str:
         """What the report says of it; empty where the code is still the same."""
-        where = f"measured at commit `{self.commit[:12]}`"
+        every = self.count == len(self.archive.rows)
+        who = "Measured" if every else f"{counted(self.count, 'point')} measured"
+        where = f"{who} at commit `{self.commit[:12]}`"
         if self.unknown:
             return f"{where}; whether that code has changed since cannot be told: {self.unknown}."
         if self.change is None:
@@ -366,19 +403,20 @@ class Measured:
 
 def slug(archive: Archive) -> str:
     """`device/technique.experiment`, as `results/staleness.json` names archives."""
-    return f"{archive.path.parent.name}/{archive.technique}.{archive.experiment}"
+    return f"{archive.path.parent.name}/{archive.path.name.removesuffix('.json')}"
 
 
 def measured(archive: Archive) -> list[Measured]:
     """What became of the code that an archive measured. Empty where there is no history at all."""
     known, _ = history.of_this_tree()
     found = []
-    for commit in [archive.provenance.commit] if known else []:
+    commits = Counter(archive.origin_of(row)[1] for row in archive.rows)
+    for commit, count in commits.items() if known else []:
         try:
             change = known.last_change(archive.technique, archive.experiment, commit)
-            found.append(Measured(archive, commit, change, None))
+            found.append(Measured(archive, commit, count, change, None))
         except history.CannotTell as reason:
-            found.append(Measured(archive, commit, None, str(reason)))
+            found.append(Measured(archive, commit, count, None, str(reason)))
     return found
 
 
@@ -390,7 +428,7 @@ def is_stale(archive: Archive) -> bool:
 def staleness(archive: Archive) -> list:
     """A note for each commit whose code is no more what the archive measured, or may not be."""
     return [
-        Note("stale" if each.change else "info", f"{each.text[0].upper()}{each.text[1:]}")
+        Note("stale" if each.change else "info", each.text)
         for each in measured(archive)
         if each.text
     ]
@@ -407,6 +445,7 @@ def origin(archive: Archive) -> list:
         text += (
             " **Incomplete**: the run was interrupted; the same command with `--resume` ends it."
         )
+    text += other_runs(archive)
     command = Code(re.sub(r" --out[ =]\S+", "", archive.command))
     return [*staleness(archive), Paragraph(text), command]
 
@@ -493,7 +532,7 @@ def read_inputs(results: Path, archived: Path | None) -> Inputs:
 
 def machine(inputs: Inputs) -> list:
     """The device, the host, and the measured ceilings that percentages refer to."""
-    archives = list(inputs.own.archives.values())
+    archives = inputs.own.every()
     if not archives:
         return [Paragraph("This machine has no results of its own yet.")]
     facts = max(archives, key=lambda archive: archive.provenance.time).provenance
@@ -547,19 +586,23 @@ def tally(of_all: Iterable[Verdict], kind: str) -> str:
     return ", ".join(f"{count} {word}" for word, count in counts.items()) or NONE
 
 
+def state_of(archive: Archive) -> str:
+    """The worst that is to be said of an archive, in a word."""
+    if state_counts(archive)["failed"]:
+        return "WRONG"
+    if not archive.complete:
+        return "incomplete"
+    return "stale" if is_stale(archive) else "ok"
+
+
 def summary_rows(inputs: Inputs) -> list[list[str]]:
     """One line an experiment of this machine."""
     rows = []
     for archive in inputs.own.archives.values():
         counts = state_counts(archive)
         tallies = [tally(archive.verdicts, kind) for kind in VERDICT_TABLES]
-        state = "stale" if is_stale(archive) else "ok"
-        if counts["failed"]:
-            state = "WRONG"
-        elif not archive.complete:
-            state = "incomplete"
         figures = [str(counts[column]) for column in SUMMARY[1:7]]
-        rows.append([archive.name, *figures, *tallies, state])
+        rows.append([archive.name, *figures, *tallies, state_of(archive)])
     return rows
 
 
@@ -581,7 +624,27 @@ def build(inputs: Inputs, figures: Path) -> Document:
         document.add(Heading(2, technique))
         for experiment in experiments:
             document.add(*experiment_part(inputs, (technique, experiment), figures))
+    document.add(*partial_runs(inputs.own.partial))
     return document
+
+
+def partial_runs(archives: list[Archive]) -> list:
+    """What there is of parts of experiments: neither figures nor verdicts."""
+    if not archives:
+        return []
+    text = (
+        "Parts of experiments, run with `--set` or a filter and kept beside the whole ones. "
+        "They have no figure here, and their verdicts are not counted."
+    )
+    rows = []
+    for archive in archives:
+        facts, counts = archive.provenance, state_counts(archive)
+        figures = [str(counts[column]) for column in SUMMARY[1:7]]
+        origin = [f"`{archive.command}`", f"`{facts.short_commit}`", facts.date]
+        rows.append([archive.name, *figures, state_of(archive), *origin])
+    columns = ["part", *SUMMARY[1:7], "state", "command", "commit", "date"]
+    blocks = [Heading(2, "Partial runs"), Paragraph(text), Table(columns, rows)]
+    return blocks + [block for archive in archives for block in failures(archive)]
 
 
 def stale_archives(inputs: Inputs) -> list:
@@ -590,7 +653,7 @@ def stale_archives(inputs: Inputs) -> list:
     if not known:
         return [Note("info", f"Whether an archive is stale cannot be told: {why_not}.")]
     folders = (inputs.own, *inputs.archived)
-    every = [archive for folder in folders for archive in folder.archives.values()]
+    every = [archive for folder in folders for archive in folder.every()]
     names = [slug(archive) for archive in every if is_stale(archive)]
     if not names:
         return []
@@ -659,7 +722,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         inputs = read_inputs(options.results, options.archived)
-        if not inputs.experiments() and not unreadable(inputs):
+        if not inputs.experiments() and not inputs.own.partial and not unreadable(inputs):
             raise ArchiveError(
                 f"{options.results}: holds no archive (<technique>.<experiment>.json): "
                 "run `./run_all.sh` or `warpath run` first"
@@ -675,7 +738,7 @@ def main(arguments: list[str] | None = None) -> int:
     print_summary(inputs)
     for error in unreadable(inputs):
         print(f"report: left out: {error}", file=sys.stderr)
-    wrong = [archive for archive in inputs.own.archives.values() if state_counts(archive)["failed"]]
+    wrong = [archive for archive in inputs.own.every() if state_counts(archive)["failed"]]
     for archive in wrong:
         print(f"report: WRONG ANSWERS in {archive.path}", file=sys.stderr)
     print(f"report: {options.results / 'REPORT.md'} and {options.results / 'report.html'}")

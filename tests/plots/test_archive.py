@@ -177,6 +177,31 @@ def test_refuses_a_file_with_another_experiments_name(tmp_path):
         archives.load(path)
 
 
+@pytest.mark.parametrize("name", ["sample.passes@.json", "sample.throughput@few.json", "x.y.json"])
+def test_a_part_has_its_experiment_s_name_before_its_own(tmp_path, name):
+    path = tmp_path / "sample.passes@n=4, few.json"
+    path.write_text(json.dumps(synthetic.passes()))
+    archive = archives.load(path)
+    assert (archive.experiment, archive.partial) == ("passes", "n=4, few")
+    assert archive.name == "sample/passes@n=4, few"
+    folder = archives.load_folder(tmp_path)
+    assert (folder.archives, len(folder.partial)) == ({}, 1)
+    path = path.rename(tmp_path / name)
+    with pytest.raises(archives.ArchiveError, match=r"should be named sample\.passes\.json"):
+        archives.load(path)
+
+
+def test_a_row_has_the_run_and_the_commit_of_its_archive_unless_it_has_its_own(tmp_path):
+    content = synthetic.passes() | {"run": "b"}
+    content["rows"][1] |= {"run": "a", "commit": "f" * 40}
+    archive = archives.load(synthetic.write(tmp_path, content))
+    assert archive.origin_of(archive.rows[0]) == ("b", synthetic.COMMIT)
+    assert archive.origin_of(archive.rows[1]) == ("a", "f" * 40)
+    assert [row for row in archive.rows if archive.is_of_another_run(row)] == [archive.rows[1]]
+    older = archives.load(synthetic.write(tmp_path, synthetic.passes()))
+    assert not any(older.is_of_another_run(row) for row in older.rows)
+
+
 def test_a_bad_file_does_not_hide_the_others(gpu_folder):
     (gpu_folder / "sample.broken.json").write_text("{")
     folder = archives.load_folder(gpu_folder)

@@ -187,6 +187,21 @@ def test_the_report_marks_what_is_stale(repository, tmp_path, monkeypatch, capsy
     assert "Stale" not in text and "cannot be told" not in text
 
 
+def test_rows_of_another_commit_are_judged_by_it(repository, tmp_path, monkeypatch):
+    changed = repository.commit("faster", **{"algorithms/core/scan.cuh": "int scan(int);"})
+    content = synthetic.passes() | {"provenance": synthetic.provenance() | {"git_commit": changed}}
+    for row in content["rows"][:3]:
+        row |= {"run": "a", "commit": repository.first}
+    made = history.History(repository.root)
+    monkeypatch.setattr(history, "of_this_tree", lambda: (made, ""))
+    archive = archives.load(synthetic.write(tmp_path, content))
+    assert [(each.commit, each.change is None) for each in report.measured(archive)] == [
+        (repository.first, False),
+        (changed, True),
+    ]
+    assert report.measured(archive)[0].text.startswith("3 points measured at commit")
+
+
 def test_the_report_says_where_it_cannot_tell(repository, tmp_path, monkeypatch):
     text = reported(tmp_path / "gpu", "0" * 40, monkeypatch, (None, "this clone is shallow"))
     assert "Whether an archive is stale cannot be told: this clone is shallow." in text
@@ -223,9 +238,12 @@ def test_what_is_listed_is_there(known):
     """An entry goes when its archives are measured anew."""
     for commit in known.listing.same_code:
         assert known.has(commit), f"{commit} is listed, but not in this history"
-    measured = [(report.slug(archive), archive) for archive in map(archives.load, ARCHIVES)]
+    measured = [
+        (report.slug(archive), archive.origin_of(row)[1])
+        for archive in map(archives.load, ARCHIVES)
+        for row in archive.rows
+    ]
     for entry in known.listing.stale:
         only = history.Listing({}, [entry])
-        assert [
-            name for name, archive in measured if only.why_stale(name, archive.provenance.commit)
-        ], f"no archive is of {entry}"
+        found = any(only.why_stale(name, commit) for name, commit in measured)
+        assert found, f"no archive is of {entry}"

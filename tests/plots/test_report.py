@@ -1,5 +1,6 @@
 """The report holds what it must, says where figures come from, and fails loudly."""
 
+import json
 import re
 
 import document
@@ -234,6 +235,78 @@ def test_few_samples_and_wide_spreads_are_marked_wherever_a_time_is_shown(passes
     assert "| 0.75† | 0.75 | 0.75 | 5 |" in body
     assert "| 0.5‡ | 0.47 | 0.53 | 60 |" in body
     assert "† Fewer than 6 samples." in body and "‡ p10 and p90 lie more than 10%" in body
+
+
+def of_two_runs(content):
+    """A passes archive whose CUB row at the largest n is of another run; without a commit there."""
+    content["run"] = "run-b"
+    for row in content["rows"]:
+        if row["variant"] == "cub" and row["params"]["n"] == 2**28:
+            row |= {"run": "run-a", "commit": "f" * 40}
+    verdict = verdict_of("aim", "MET", at_least=1, measured=1.2) | {
+        "metric": "speedup_over",
+        "baseline": {"variant": "cub"},
+        "at": {"n": 2**28, "variant": "single_pass"},
+    }
+    return content | {"verdicts": [verdict]}
+
+
+def test_rows_of_another_run_and_what_is_compared_with_them_are_marked(passes_folder):
+    synthetic.write(passes_folder, of_two_runs(synthetic.passes()))
+    body = section(make(passes_folder)[1], "Synthetic passes")
+    said = "Marked §, as not of this run: 1 point of run `run-a` at commit `ffffffffffff`."
+    assert said in body
+    lines = [line for line in body.splitlines() if line.startswith("| 2^")]
+    peer = next(line for line in lines if line.startswith("| 2^28 | cub"))
+    assert peer.split(" | ")[2].endswith("§")
+    ours = next(line for line in lines if line.startswith("| 2^28 | single_pass"))
+    assert ours.endswith("x§ |") and "§" not in ours.split(" | ")[2]
+    assert not any("§" in line for line in lines if not line.startswith("| 2^28 "))
+    assert "| >= 1 | 1.2§ | **MET** |" in body
+    assert body.count("§ Of another run than the rest") == 2
+
+
+def test_where_all_is_of_one_run_nothing_is_marked(passes_folder):
+    content = synthetic.passes() | {"run": "run-b"}
+    content["rows"][0] |= {"run": "run-b", "commit": synthetic.COMMIT}
+    synthetic.write(passes_folder, content)
+    assert "§" not in make(passes_folder)[1]
+
+
+def write_part(folder, **changes):
+    """A part of the experiment throughput, beside the whole ones."""
+    content = synthetic.throughput() | changes
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "sample.throughput@few.json"
+    path.write_text(json.dumps(content))
+    return path
+
+
+def test_a_part_of_an_experiment_does_not_stand_for_it(passes_folder, capsys):
+    write_part(passes_folder, command="warpath run sample/throughput --set n=4")
+    status, markdown, _ = make(passes_folder)
+    assert status == 0
+    assert "Synthetic throughput" not in markdown and "sample_throughput" not in markdown
+    assert "1 met" not in markdown + capsys.readouterr().out
+    assert not (passes_folder / "figures" / "sample_throughput.svg").exists()
+    body = section(markdown, "Partial runs")
+    assert "| sample/throughput@few | 382 |" in body
+    assert "| `warpath run sample/throughput --set n=4` | `0123456789ab` | 2000-01-02 |" in body
+
+
+def test_a_wrong_answer_in_a_part_is_loud_too(tmp_path, capsys):
+    content = synthetic.throughput()
+    content["rows"][0].update(time_ms=None, verified="failed", error="element 7: 3, expected 4")
+    path = write_part(tmp_path / "results" / "gpu", rows=content["rows"])
+    status, markdown, _ = make(path.parent)
+    assert status == 1
+    assert "1 point of sample/throughput@few failed" in markdown
+    assert "element 7: 3" in section(markdown, "Partial runs")
+    assert f"WRONG ANSWERS in {path}" in capsys.readouterr().err
+
+
+def test_without_parts_there_is_no_section_of_them(gpu_report):
+    assert "Partial runs" not in gpu_report[2]
 
 
 def test_the_speedup_over_the_peer_is_shown(passes_folder):
