@@ -14,6 +14,8 @@ Three rules are kept here, once, for every figure:
 from __future__ import annotations
 
 import json
+import re
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +29,10 @@ STATES = ("passed", "failed", "not_verified")
 CLOCKS = ("gpu", "host")
 BACKENDS = ("cuda", "emulated")
 KINDS = ("claim", "aim", "comparison")
+MOST_BYTES = 1 << 26
+"""A larger file is no archive."""
+NO_TECHNIQUES = ("archive", "document", "figure", "history", "modern_gpu", "report", "style")
+"""Modules of this folder that are no technique's, whatever a file says."""
 VERDICTS = ("REPRODUCED", "DIFFERS", "MET", "MISSED", "SHOWN", "NOT TESTABLE HERE")
 
 
@@ -259,6 +265,13 @@ class _Reader:
             self.fail(key, f'is "{value}", expected one of {", ".join(allowed)}')
         return value
 
+    def slug(self, key: str) -> str:
+        """A name that is part of the names of files."""
+        value = self.get(key, str)
+        if not re.fullmatch("[a-z0-9_]+", value) or value in NO_TECHNIQUES:
+            self.fail(key, f"is {value!r}, which cannot be the name of one")
+        return value
+
     def child(self, key: str) -> _Reader:
         return _Reader(self.path, f"{self.where}.{key}".strip("."), self.get(key, dict))
 
@@ -271,16 +284,56 @@ def _kind(value: Any) -> str:
     return _KIND_NAMES.get(type(value), type(value).__name__)
 
 
-def _read_json(path: Path) -> Any:
+def _read_text(path: Path) -> str:
+    """The text of a plain file of a sane size. Raises ArchiveError."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            raise ArchiveError(f"{path}: is no plain file")
+        if facts.st_size > MOST_BYTES:
+            raise ArchiveError(f"{path}: has {facts.st_size} bytes, at most {MOST_BYTES} are read")
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise ArchiveError(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise ArchiveError(f"{path}: is no UTF-8 text (byte {error.start})") from error
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if abs(value) == float("inf"):
+        raise ValueError(f"{text} is out of range")
+    return value
+
+
+def _integer(text: str) -> int:
+    if len(text) > 20:
+        raise ValueError(f"{text[:20]}... is out of range")
+    return int(text)
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")
+
+
+def _read_json(path: Path) -> Any:
+    """The file's content: finite numbers, and texts that can be written. Raises ArchiveError."""
+    text = _read_text(path)
+    try:
+        content = json.loads(
+            text, parse_float=_finite, parse_int=_integer, parse_constant=_no_number
+        )
+        json.dumps(content, ensure_ascii=False).encode("utf-8")
+        return content
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ArchiveError(f"{path}: is no JSON ({place}: {error.msg})") from error
+    except UnicodeEncodeError as error:
+        raise ArchiveError(f"{path}: has a text with half of a surrogate pair") from error
+    except ValueError as error:
+        raise ArchiveError(f"{path}: is no JSON ({error})") from error
+    except RecursionError as error:
+        raise ArchiveError(f"{path}: is nested too deep") from error
 
 
 def _read_provenance(reader: _Reader) -> Provenance:
@@ -329,6 +382,31 @@ def _read_choices(reader: _Reader) -> dict[str, str]:
     return {name: choices.get(name, str) for name in choices.value}
 
 
+def _read_params(reader: _Reader) -> dict[str, Any]:
+    """Parameters: numbers, texts and switches; `n`, if there is one, counts items."""
+    params = _Reader(reader.path, f"{reader.where}.params", reader.get("params", dict))
+    found = {name: params.get(name, (int, float, str, bool)) for name in params.value}
+    if "n" in found:
+        params.number("n")
+    return found
+
+
+def _check_params(path: Path, rows: list[Row]) -> None:
+    """A parameter is of one kind throughout: else its values have no order."""
+    kinds: dict[str, str] = {}
+    for i, row in enumerate(rows):
+        for name, value in row.params.items():
+            kind = _kind(value)
+            if kinds.setdefault(name, kind) != kind:
+                place = f"rows[{i}].params.{name}"
+                raise ArchiveError(f"{path}: {place} is {kind}, elsewhere it is {kinds[name]}")
+
+
+def _read_ceilings(reader: _Reader) -> dict[str, float]:
+    ceilings = _Reader(reader.path, "ceilings", reader.get("ceilings", dict, {}))
+    return {name: ceilings.number(name) for name in ceilings.value}
+
+
 def _read_launches(reader: _Reader) -> int | None:
     """Executions a sample; where an older archive is silent, each of the GPU's samples was one."""
     on_gpu = reader.get("clock", str, None) == "gpu"
@@ -339,7 +417,7 @@ def _read_row(reader: _Reader, backend: str) -> Row:
     row = Row(
         variant=reader.get("variant", str),
         role=reader.choice("role", ROLES),
-        params=reader.get("params", dict),
+        params=_read_params(reader),
         verified=reader.choice("verified", STATES),
         timing=_read_timing(reader),
         clock=reader.choice("clock", CLOCKS, None),
@@ -403,10 +481,13 @@ def load(path: Path) -> Archive:
     reader = _Reader(path, "", _read_json(path))
     if (schema := reader.get("schema", int)) != SCHEMA:
         reader.fail("schema", f"is {schema}, this program reads {SCHEMA}")
-    technique = reader.get("technique", str)
-    experiment = reader.get("experiment", str)
+    technique, experiment = reader.slug("technique"), reader.slug("experiment")
     provenance = _read_provenance(reader.child("provenance"))
-    ceilings = reader.child("ceilings").value if "ceilings" in reader.value else {}
+    rows = [
+        _read_row(_Reader(path, f"rows[{i}]", row), provenance.backend)
+        for i, row in enumerate(reader.get("rows", list))
+    ]
+    _check_params(path, rows)
     return Archive(
         path=path,
         technique=technique,
@@ -422,16 +503,26 @@ def load(path: Path) -> Archive:
         complete=reader.get("complete", bool),
         measure=reader.get("measure", dict, {}),
         provenance=provenance,
-        ceilings={k: v for k, v in ceilings.items() if isinstance(v, (int, float))},
-        rows=[
-            _read_row(_Reader(path, f"rows[{i}]", row), provenance.backend)
-            for i, row in enumerate(reader.get("rows", list))
-        ],
+        ceilings=_read_ceilings(reader),
+        rows=rows,
         verdicts=[
             _read_verdict(_Reader(path, f"verdicts[{i}]", verdict))
             for i, verdict in enumerate(reader.get("verdicts", list, []))
         ],
     )
+
+
+def load_info(path: Path) -> dict[str, Any]:
+    """What `warpath info` wrote: its ceilings are numbers, or lists of them by size."""
+    reader = _Reader(path, "", _read_json(path))
+    ceilings = _Reader(path, "ceilings", reader.get("ceilings", dict, {}))
+    for name in ceilings.value:
+        value = ceilings.get(name, (int, float, list))
+        for i, entry in enumerate(value if isinstance(value, list) else []):
+            at_size = _Reader(path, f"ceilings.{name}[{i}]", entry)
+            at_size.number("value")
+            at_size.number("bytes")
+    return reader.value
 
 
 @dataclass(frozen=True)
@@ -469,10 +560,10 @@ def load_folder(path: Path) -> Folder:
                 partial.append(archive)
             else:
                 archives[archive.technique, archive.experiment] = archive
-    info = None
-    if (path / "info.json").exists():
+    info, info_file = None, path / "info.json"
+    if info_file.exists() or info_file.is_symlink():
         try:
-            info = _Reader(path / "info.json", "", _read_json(path / "info.json")).value
+            info = load_info(info_file)
         except ArchiveError as error:
             errors.append(error)
     one_device([*archives.values(), *partial])

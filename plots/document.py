@@ -30,7 +30,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Note:
-    """A paragraph that must not be missed. Kind: "info", "archived", "stale" or "wrong"."""
+    """A paragraph that must not be missed. Kind: one of _NOTE_TITLES."""
 
     kind: str
     text: str
@@ -104,7 +104,8 @@ class Document:
 
 
 _NUMBER = re.compile("[-+0-9.,^ex%\N{EN DASH}\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}]+")
-_NOTE_TITLES = {"info": "Note", "archived": "Archived", "stale": "Stale", "wrong": "Wrong answer"}
+_NOTE_TITLES = {"info": "Note", "archived": "Archived", "stale": "Stale"}
+_NOTE_TITLES |= {"left out": "Left out", "wrong": "Wrong answer"}
 
 
 def _cell(text: str) -> str:
@@ -114,7 +115,7 @@ def _cell(text: str) -> str:
 def _markdown(block, folder: Path) -> str:
     match block:
         case Heading(level, text):
-            return f"{'#' * level} {text}"
+            return f"{'#' * level} {' '.join(text.split())}"
         case Paragraph(text):
             return text
         case Note(kind, text):
@@ -231,7 +232,7 @@ figure img { max-width: 100%; height: auto; }
 figcaption { font-size: 0.85rem; color: #555; }
 .note { padding: 0.6rem 0.9rem; border-left: 4px solid #56b4e9; background: #f1f8fd; }
 .note.archived, .note.stale { border-color: #e69f00; background: #fdf6e7; }
-.note.wrong { border-color: #b00020; background: #fdeef0; }
+.note.wrong, .note.left { border-color: #b00020; background: #fdeef0; }
 .verdict { font-weight: 600; font-size: 0.82em; padding: 0.1em 0.5em; border-radius: 3px; }
 .verdict { white-space: nowrap; }
 .good { background: #dcefe8; color: #00573e; }

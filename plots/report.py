@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import traceback
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -35,13 +36,18 @@ def number(value: Any, digits: int = 4) -> str:
     """A number in few digits; powers of two from 2^10 on as such; a dash for none."""
     if value is None:
         return NONE
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if not is_number(value):
         return str(value)
     if isinstance(value, int) and value >= 1024 and value & (value - 1) == 0:
         return f"2^{value.bit_length() - 1}"
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:.3e}"
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is an integer or a fraction; a switch is neither."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 RELATIONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "="}
@@ -53,7 +59,7 @@ def setting(name: str, value: Any) -> str:
         return f"{name}={number(value)}"
     parts = [
         f"{name} in {', '.join(map(number, operand))}"
-        if relation == "in"
+        if relation == "in" and isinstance(operand, list)
         else f"{name} {RELATIONS.get(relation, relation)} {number(operand)}"
         for relation, operand in value.items()
     ]
@@ -161,7 +167,7 @@ def verdict_cells(archive: Archive, verdict: Verdict) -> dict[str, str]:
     bounds = [(">=", verdict.at_least), ("<=", verdict.at_most)]
     required = [f"{sign} {number(bound, digits)}" for sign, bound in bounds if bound is not None]
     times = NONE
-    if verdict.measured is not None and isinstance(verdict.published, (int, float)):
+    if verdict.measured is not None and is_number(verdict.published) and verdict.published:
         times = number(verdict.measured / verdict.published, 3)
     about = remark(archive, verdict)
     return {
@@ -450,11 +456,26 @@ def origin(archive: Archive) -> list:
     return [*staleness(archive), Paragraph(text), command]
 
 
+def drawings(archive: Archive, folder: Path) -> list:
+    """The archive's figures; a note instead if they assume what the archive does not have."""
+    try:
+        return figure.draw_all(archive, folder)
+    except OSError:  # the folder cannot be written
+        raise
+    except Exception as error:
+        *_, last = traceback.extract_tb(error.__traceback__)
+        place = f"{Path(last.filename).name}, line {last.lineno}"
+        text = f"{archive.path}: its figures cannot be drawn: {type(error).__name__}: {error}"
+        return [Note("left out", f"{text} ({place})")]
+
+
 def gpu_part(archive: Archive, folder: Path) -> list:
     """Figures, verdicts and tables of an experiment that was timed on a GPU."""
     blocks: list = []
-    for drawn in figure.draw_all(archive, folder):
-        if drawn.svg:
+    for drawn in drawings(archive, folder):
+        if isinstance(drawn, Note):
+            blocks.append(drawn)
+        elif drawn.svg:
             caption = f"{drawn.spec.caption} {archive.provenance.device}."
             blocks.append(Picture(drawn.svg, drawn.png, caption))
         else:
@@ -498,6 +519,8 @@ class Inputs:
 
     own: Folder
     archived: list[Folder]
+    errors: list[ArchiveError]
+    """Of folders that were left out as a whole."""
 
     def experiments(self) -> dict[str, list[str]]:
         """Each technique's experiments, here or archived, in the order of its figures."""
@@ -521,13 +544,16 @@ class Inputs:
 def read_inputs(results: Path, archived: Path | None) -> Inputs:
     """Reads this machine's folder and, beside it, every device's folder under `archived`."""
     own = load_folder(results)
-    others = []
+    others, errors = [], []
     if archived is not None and archived.is_dir():
         for folder in sorted(path for path in archived.iterdir() if path.is_dir()):
             same = folder.resolve() == results.resolve()
             if not same and any(folder.glob("*.*.json")):
-                others.append(load_folder(folder))
-    return Inputs(own, others)
+                try:
+                    others.append(load_folder(folder))
+                except ArchiveError as error:
+                    errors.append(error)
+    return Inputs(own, others, errors)
 
 
 def machine(inputs: Inputs) -> list:
@@ -537,12 +563,11 @@ def machine(inputs: Inputs) -> list:
         return [Paragraph("This machine has no results of its own yet.")]
     facts = max(archives, key=lambda archive: archive.provenance.time).provenance
     rows = [["device", facts.device], ["backend", facts.backend]]
-    rows += [["driver", facts.driver], ["CUDA", facts.cuda_version]] if facts.driver else []
+    rows += [["driver", facts.driver], ["CUDA", facts.cuda_version or NONE]] if facts.driver else []
     cores = f", {facts.host_cores} cores" if facts.host_cores else ""
     rows += [["host", f"{facts.host or 'unknown'}{cores}"], ["compiler", facts.compiler or NONE]]
     blocks: list = [Table(["this machine", ""], rows)]
-    ceilings = (inputs.own.info or {}).get("ceilings")
-    if isinstance(ceilings, dict):
+    if ceilings := (inputs.own.info or {}).get("ceilings"):
         what = "this GPU" if facts.backend == "cuda" else "this host, not a GPU"
         blocks += [Heading(3, f"Measured ceilings of {what}"), ceiling_table(ceilings)]
     if facts.backend == "emulated":
@@ -566,7 +591,7 @@ def ceiling_table(ceilings: dict[str, Any]) -> Table:
             best = max(value, key=lambda entry: entry["value"], default=None)
             if best:
                 rows.append([name, number(best["value"]), f"{number(best['bytes'])} bytes"])
-        elif isinstance(value, (int, float)):
+        else:
             rows.append([name, number(value), NONE])
     return Table(["ceiling", "measured", "at"], rows)
 
@@ -611,7 +636,7 @@ def build(inputs: Inputs, figures: Path) -> Document:
     document = Document("Warpath report")
     document.add(*machine(inputs))
     for error in unreadable(inputs):
-        document.add(Note("wrong", f"Left out, cannot be read: {error}"))
+        document.add(Note("left out", str(error)))
     document.add(Heading(2, "Summary"))
     rows = summary_rows(inputs)
     if rows:
@@ -685,7 +710,8 @@ def experiment_part(inputs: Inputs, key: tuple[str, str], figures: Path) -> list
 
 def unreadable(inputs: Inputs) -> list[ArchiveError]:
     """The errors of all files that were left out."""
-    return [error for folder in (inputs.own, *inputs.archived) for error in folder.errors]
+    folders = (inputs.own, *inputs.archived)
+    return [*inputs.errors, *(error for folder in folders for error in folder.errors)]
 
 
 def print_summary(inputs: Inputs) -> None:
@@ -701,7 +727,7 @@ def print_summary(inputs: Inputs) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns 0; 1 where an answer was wrong or a file could not be read; 2 on bad arguments."""
+    """Returns 0; 1 where an answer was wrong or something was left out; 2 on bad arguments."""
     parser = argparse.ArgumentParser(
         description="Draws one device's figures and writes REPORT.md and report.html.",
         epilog="Example: plots/report.py --results results/runs/nvidia-h200 --archived results",
@@ -736,13 +762,14 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"report: {error}", file=sys.stderr)
         return 2
     print_summary(inputs)
-    for error in unreadable(inputs):
-        print(f"report: left out: {error}", file=sys.stderr)
+    left_out = [b.text for b in document.blocks if isinstance(b, Note) and b.kind == "left out"]
+    for text in left_out:
+        print(f"report: left out: {text}", file=sys.stderr)
     wrong = [archive for archive in inputs.own.every() if state_counts(archive)["failed"]]
     for archive in wrong:
         print(f"report: WRONG ANSWERS in {archive.path}", file=sys.stderr)
     print(f"report: {options.results / 'REPORT.md'} and {options.results / 'report.html'}")
-    return 1 if wrong or unreadable(inputs) else 0
+    return 1 if wrong or left_out else 0
 
 
 if __name__ == "__main__":

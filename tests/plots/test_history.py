@@ -1,4 +1,4 @@
-"""Whether an archive is stale: told from the commits since, and every stale archive is a decision."""
+"""Whether an archive is stale: told from the commits since; each stale archive is a decision."""
 
 import json
 import subprocess
@@ -223,7 +223,7 @@ def known() -> history.History:
 
 @pytest.mark.parametrize("path", ARCHIVES, ids=lambda path: path.stem)
 def test_an_archive_that_is_stale_is_so_on_purpose(known, path):
-    """Measure it anew; or say in results/staleness.json why not, or that no machine code changed."""
+    """Measure it anew, or say in results/staleness.json why it is kept."""
     archive = archives.load(path)
     assert not archive.provenance.dirty
     not_listed = [
