@@ -128,7 +128,9 @@ class Provenance:
     """Where an archive's figures come from."""
 
     commit: str
-    dirty: bool
+    """`unknown` of a program that was built outside of a git checkout."""
+    dirty: bool | None
+    """Whether there were changes on top of the commit; None where nobody knows."""
     backend: str
     device: str
     uuid: str | None
@@ -341,7 +343,7 @@ def _read_provenance(reader: _Reader) -> Provenance:
     host = _Reader(reader.path, f"{reader.where}.host", reader.get("host", dict, {}))
     return Provenance(
         commit=reader.get("git_commit", str),
-        dirty=reader.get("git_dirty", bool, False),
+        dirty=reader.get("git_dirty", bool, None),
         backend=reader.choice("backend", BACKENDS),
         device=device.get("name", str),
         uuid=device.get("uuid", str, None),

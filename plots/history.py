@@ -167,7 +167,9 @@ class History:
         files = measured_files(self.root, technique, experiment)
         if not files:
             raise CannotTell(f"this tree has no experiment of {technique}")
-        if not re.fullmatch("[0-9a-f]{7,64}", commit) or not self.has(commit):
+        if not re.fullmatch("[0-9a-f]{7,64}", commit):
+            raise CannotTell("the commit is not known")
+        if not self.has(commit):
             raise CannotTell(f"the commit {commit[:12]} is not in this history")
         differ = (self._git("diff", "--name-only", commit, "HEAD", "--", *files) or "").split("\n")
         differ = [p for p in differ if p and self._content(commit, p) != self._content("HEAD", p)]

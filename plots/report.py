@@ -444,6 +444,8 @@ def origin(archive: Archive) -> list:
     """The command (but for the folder that it wrote to), commit, device and date."""
     facts = archive.provenance
     text = f"Commit `{facts.commit}`"
+    if facts.dirty is None:
+        text += " (whether with changes on top is not known)"
     text += " with uncommitted changes" if facts.dirty else ""
     where = facts.device if facts.backend == "cuda" else f"{facts.host}, emulated backend"
     text += f" on {where}, {facts.time}, profile `{archive.profile}`."

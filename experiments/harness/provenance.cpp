@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <thread>
 
 #include "build_info.hpp"
@@ -22,6 +23,10 @@ Json or_null(const std::string& text) {
 
 Json or_null(std::int64_t number) {
   return number == 0 ? Json(nullptr) : Json(number);
+}
+
+Json or_null(std::optional<bool> known) {
+  return known ? Json(*known) : Json(nullptr);
 }
 
 Json describe(const Device& device) {
@@ -74,13 +79,14 @@ std::string build_id() {
 }
 
 std::string version() {
-  return std::string(project_version) + " (commit " + git_commit + (git_dirty ? ", changed" : "") +
-         ", backend " + (emulated ? "emulated" : "cuda") + ")";
+  return std::string(project_version) + " (commit " + git_commit +
+         (git_dirty.value_or(false) ? ", changed" : "") + ", backend " +
+         (emulated ? "emulated" : "cuda") + ")";
 }
 
 Json provenance(const Device& device) {
   return {{"git_commit", git_commit},
-          {"git_dirty", git_dirty},
+          {"git_dirty", or_null(git_dirty)},
           {"compiler", build_compiler},
           {"flags", build_flags},
           {"build_type", build_type},

@@ -142,9 +142,12 @@ def test_without_history_it_cannot_be_told(repository, tmp_path):
             history.History(place)
 
 
-@pytest.mark.parametrize("commit", ["unknown", "0" * 40, "--all"])
-def test_a_commit_that_is_not_there_cannot_be_told(repository, commit):
-    with pytest.raises(history.CannotTell, match="not in this history"):
+@pytest.mark.parametrize(
+    ("commit", "why"),
+    [("unknown", "not known"), ("--all", "not known"), ("0" * 40, "not in this history")],
+)
+def test_a_commit_that_is_not_there_cannot_be_told(repository, commit, why):
+    with pytest.raises(history.CannotTell, match=why):
         repository.last_change(commit)
 
 
@@ -225,7 +228,7 @@ def known() -> history.History:
 def test_an_archive_that_is_stale_is_so_on_purpose(known, path):
     """Measure it anew, or say in results/staleness.json why it is kept."""
     archive = archives.load(path)
-    assert not archive.provenance.dirty
+    assert archive.provenance.dirty is False
     not_listed = [
         each.text
         for each in report.measured(archive)

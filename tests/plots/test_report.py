@@ -266,6 +266,13 @@ def test_rows_of_another_run_and_what_is_compared_with_them_are_marked(passes_fo
     assert body.count("§ Of another run than the rest") == 2
 
 
+def test_what_is_not_known_of_the_sources_is_said(passes_folder):
+    unknown = synthetic.provenance() | {"git_commit": "unknown", "git_dirty": None}
+    synthetic.write(passes_folder, synthetic.passes() | {"provenance": unknown})
+    body = section(make(passes_folder)[1], "Synthetic passes")
+    assert "Commit `unknown` (whether with changes on top is not known) on" in body
+
+
 def test_where_all_is_of_one_run_nothing_is_marked(passes_folder):
     content = synthetic.passes() | {"run": "run-b"}
     content["rows"][0] |= {"run": "run-b", "commit": synthetic.COMMIT}
