@@ -3,7 +3,7 @@
 # Sets up what is missing, builds, runs, draws, reports. Can be run again at any time; it redoes only what changed.
 set -euo pipefail
 
-ROOT=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+ROOT=$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")
 readonly ROOT
 readonly NEEDED=(
   cmake ninja-build g++ ccache git
@@ -36,8 +36,8 @@ the CPU through the SIMT executor, which shows that they are correct and times n
   --jobs N         compile and test with N processes (default: as many as cores and memory allow)
   --help           this text
 
-Results: results/runs/<device>/, with REPORT.md and report.html. The exit status is 0 only if every
-answer was right; a missing GPU is no failure.
+--option=value is --option value. Results: results/runs/<device>/, with REPORT.md and report.html.
+The exit status is 0 only if every answer was right; a missing GPU is no failure.
 END
 }
 
@@ -217,8 +217,18 @@ choose_jobs() {
   JOBS=$((memory < cores ? (memory > 0 ? memory : 1) : cores))
 }
 
+# What a clone that was moved or copied has in build/ is of its old place, and CMake refuses it.
+forget_other_place() {
+  local place
+  place=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "build/$BACKEND/CMakeCache.txt" 2>/dev/null) || return 0
+  [[ -n $place && ! $place -ef $ROOT ]] || return 0
+  say "build/$BACKEND was configured in $place, and this is $ROOT: it is configured and built anew."
+  rm -rf -- "build/$BACKEND"
+}
+
 # build TARGET...: no target builds all.
 build() {
+  forget_other_place
   cmake --preset "$BACKEND" >"$ROOT/build/configure.log" 2>&1 || {
     cat "$ROOT/build/configure.log" >&2
     return 1
@@ -353,6 +363,14 @@ value_of() { # OPTION VALUE...: the option's value, or an error where there is n
 
 while (($#)); do
   case $1 in
+    --backend=* | --profile=* | --jobs=*)
+      set -- "${1%%=*}" "${1#*=}" "${@:2}"
+      continue
+      ;;
+    --*=*)
+      require_one_of option "${1%%=*}" "${OPTIONS[@]}"
+      die "${1%%=*} takes no value (see --help)"
+      ;;
     --help | -h)
       usage
       exit 0

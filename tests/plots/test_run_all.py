@@ -1,6 +1,9 @@
-"""run_all.sh's command line: what it refuses, and that the refusal helps. Nothing is built."""
+"""run_all.sh: what it refuses, and that this helps; where it can be run. Nothing is built."""
 
+import os
+import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -11,9 +14,11 @@ EXPERIMENT = configs.NAMES[0].removesuffix(".json")
 TECHNIQUE = EXPERIMENT.split("/")[0]
 
 
-def run_all(*arguments, **options) -> subprocess.CompletedProcess:
+def run_all(
+    *arguments, script: Path = ROOT / "run_all.sh", **options
+) -> subprocess.CompletedProcess:
     return subprocess.run(
-        ["bash", str(ROOT / "run_all.sh"), *arguments],
+        ["bash", str(script), *arguments],
         capture_output=True,
         text=True,
         timeout=60,
@@ -41,6 +46,11 @@ def test_help_names_every_option():
         ([EXPERIMENT + "s"], f"did you mean '{EXPERIMENT}'?"),
         (["tests"], "did you mean 'test'?"),
         (["--profile"], "--profile needs a value"),
+        (["--profile="], "unknown profile ''"),
+        (["--backend=emulate"], "unknown backend 'emulate': did you mean 'emulated'?"),
+        (["--bakend=cuda"], "unknown option '--bakend': did you mean '--backend'?"),
+        (["--resume=yes"], "--resume takes no value"),
+        (["--jobs=0"], "--jobs is '0'"),
         (["--jobs", "0"], "--jobs is '0': expected a number of processes, at least 1"),
         (["--jobs", "many"], "--jobs is 'many'"),
         (["test", TECHNIQUE], "'test' takes no experiment"),
@@ -59,3 +69,97 @@ def test_works_from_any_folder(tmp_path):
     done = run_all("--profile", "tiny", cwd=tmp_path)
     assert done.returncode == 2
     assert list(tmp_path.iterdir()) == []
+
+
+# ---- a made-up clone: its CMake "builds" a program that writes down how it was called
+
+CMAKE = """#!/bin/bash
+home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' build/emulated/CMakeCache.txt 2>/dev/null)
+if [[ -n $home && $home != "$PWD" ]]; then
+  echo "The source $PWD does not match the source $home used to generate the cache." >&2
+  exit 1
+fi
+mkdir -p build/emulated/bin
+echo "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" >build/emulated/CMakeCache.txt
+cp program build/emulated/bin/warpath
+"""
+PROGRAM = """#!/bin/bash
+printf '%s|' "$@" >>calls.txt
+echo >>calls.txt
+mkdir -p results/runs/emulated
+echo '{}' >results/runs/emulated/info.json
+"""
+
+
+@pytest.fixture
+def clone(tmp_path) -> Path:
+    """A clone whose path has an apostrophe and blanks."""
+    folder = tmp_path / "it's a clone"
+    for name in ("configs/sample", "plots", "experiments/peers", "tools"):
+        (folder / name).mkdir(parents=True)
+    shutil.copy(ROOT / "run_all.sh", folder)
+    (folder / "configs/sample/passes.json").write_text("{}")
+    for script in ("experiments/peers/keops", "experiments/peers/triton_gaussian", "plots/report"):
+        (folder / f"{script}.py").write_text("import sys; print(sys.argv[1:])")
+    tools = {"cmake": CMAKE, "dpkg-query": "#!/bin/bash\nprintf installed"}
+    (folder / "program").write_text(PROGRAM)
+    for name, text in tools.items():
+        (folder / "tools" / name).write_text(text)
+    for path in (folder / "program", *(folder / "tools").iterdir()):
+        path.chmod(0o755)
+    return folder
+
+
+def run_clone(folder: Path, *arguments, script: Path | None = None, **options):
+    """Runs all of the clone, on the emulated backend; the run ends well."""
+    path = f"{folder / 'tools'}:{os.environ['PATH']}"
+    done = run_all(
+        *arguments,
+        script=script or folder / "run_all.sh",
+        env=os.environ | {"PATH": path},
+        **options,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def runs(folder: Path) -> list[str]:
+    lines = (folder / "calls.txt").read_text().splitlines()
+    return [line for line in lines if line.startswith("run|")]
+
+
+RUN = "run|configs/sample/passes.json|--profile|smoke|--out|results/runs|"
+
+
+def test_runs_where_the_path_has_an_apostrophe_and_blanks(clone):
+    done = run_clone(clone, "--backend", "emulated")
+    assert runs(clone) == [RUN]
+    assert "['--results', 'results/runs/emulated', '--archived', 'results']" in done.stdout
+    assert "configured in" not in done.stdout
+
+
+def test_takes_values_after_an_equals_sign(clone):
+    run_clone(clone, "sample", "--backend=emulated", "--profile=full", "--jobs=1", "--resume")
+    assert runs(clone) == [RUN.replace("smoke", "full") + "--resume|"]
+
+
+def test_runs_through_a_symbolic_link(clone, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    link = elsewhere / "reproduce"
+    link.symlink_to("../it's a clone/run_all.sh")
+    run_clone(clone, "--backend=emulated", script=link, cwd=elsewhere)
+    assert runs(clone) == [RUN]
+    assert list(elsewhere.iterdir()) == [link]
+
+
+@pytest.mark.parametrize("move", [shutil.move, shutil.copytree])
+def test_a_clone_that_was_moved_or_copied_is_configured_anew(clone, move):
+    run_clone(clone, "--backend=emulated")
+    (clone / "build/emulated/of_the_old_place").write_text("")
+    new = clone.with_name("another place")
+    move(clone, new)
+    done = run_clone(new, "--backend=emulated")
+    assert f"build/emulated was configured in {clone}, and this is {new}" in done.stdout
+    assert not (new / "build/emulated/of_the_old_place").exists()
+    assert "configured in" not in run_clone(new, "--backend=emulated").stdout
