@@ -141,12 +141,13 @@ std::vector<Variant> variants_of(const std::vector<Described<Enum>>& described,
   return variants;
 }
 
-/// What one execution does at least, whatever the variant.
+/// What one execution of the variant that was prepared last does at least. Only the ceiling may
+/// differ between variants.
 struct Cost {
   std::int64_t items = 0;        ///< what items_per_s counts
   std::int64_t bytes_min = 0;    ///< bytes that any solution must read and write
   double operations = 0;         ///< arithmetic, where that is the ceiling; else 0
-  std::string ceiling = "copy";  ///< of `warpath info`: copy, fill, fma, ex2
+  std::string ceiling = "copy";  ///< of `warpath info`: copy, fill, fma, ex2; empty: none
 };
 
 /// One execution of one variant: enqueues its work on the stream (Runs::host: does it before it

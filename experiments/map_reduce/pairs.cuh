@@ -13,6 +13,7 @@
 
 #include "device_compare.cuh"
 #include "harness/technique.hpp"
+#include "map_reduce/ceiling.hpp"
 #include "map_reduce/map_reduce.cuh"
 #include "map_reduce/oracle.hpp"
 #include "peers/dense_cpu.hpp"
@@ -224,6 +225,7 @@ class Pairs : public harness::Problem {
     require_room(point, plan.extra_bytes);
     is_on_host_ = false;
     count_memory(plan.extra_bytes);
+    variant_ = plan.variant;
     if (plan.expected_ns > 0) counters_["expected_ms"] = plan.expected_ns / 1e6;
     if (options.variant == Variant::automatic) {
       choices_["variant"] = enum_name(plan.variant);
@@ -263,9 +265,9 @@ class Pairs : public harness::Problem {
     const std::int64_t bytes = (m + n) * D * static_cast<std::int64_t>(sizeof(T)) +
                                n * static_cast<std::int64_t>(sizeof(T)) +
                                m * static_cast<std::int64_t>(sizeof(Result));
-    // The ceiling of exponentials is none for formulas that have none.
     if (std::is_same_v<Formula, map_reduce::SquaredDistance<T, D>>) return {m * n, bytes};
-    return {m * n, bytes, static_cast<double>(m) * static_cast<double>(n), "ex2"};
+    return {m * n, bytes, static_cast<double>(m) * static_cast<double>(n),
+            ceiling_of_exponentials(variant_, sizeof(T) == 4)};
   }
   [[nodiscard]] std::map<std::string, double> counters() const override { return counters_; }
   [[nodiscard]] std::map<std::string, std::string> choices() const override { return choices_; }
@@ -333,7 +335,8 @@ class Pairs : public harness::Problem {
   DeviceBuffer<Result> out_;
   std::vector<double> expected_;  ///< by the oracle, as many for each row as results
   std::shared_ptr<Workspace> workspace_;
-  bool is_on_host_ = false;  ///< where the last result is
+  Variant variant_ = Variant::naive;  ///< of the last plan: what automatic chose
+  bool is_on_host_ = false;           ///< where the last result is
   std::vector<float> host_out_;
   std::vector<float> matrix_;
   std::map<std::string, double> counters_;

@@ -249,7 +249,7 @@ TEST_F(GroupRunTest, VerifyingAloneTakesNoSample) {
 
 TEST_F(GroupRunTest, RatesFollowFromTheMedian) {
   settings_.set("delay_ms", 1.0);
-  const PointResult result = run({"host_fast"}).at("host_fast");
+  PointResult result = run({"host_fast"}).at("host_fast");
   const Point point{&technique_, &technique_.variants[3], "e", settings_};
   Ceilings ceilings;
   ceilings.copy.push_back({1, 8, 2.0});
@@ -264,6 +264,11 @@ TEST_F(GroupRunTest, RatesFollowFromTheMedian) {
   }
   EXPECT_EQ(row.at("counters").at("blocks_count"), 4);
   EXPECT_EQ(row.at("clock"), "host");
+  result.cost->ceiling = "";  // none is known
+  const Json without = make_row(point, result, measure_, ceilings);
+  EXPECT_TRUE(without.at("percent_of_peak").is_null());
+  EXPECT_FALSE(without.contains("peak"));
+  EXPECT_EQ(without.at("gb_per_s"), row.at("gb_per_s"));
 }
 
 }  // namespace
