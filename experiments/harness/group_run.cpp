@@ -40,7 +40,10 @@ GroupRun::GroupRun(const std::vector<const Point*>& points, const Measure& measu
 void GroupRun::finish(Member& member) {
   member.done = true;
   member.execution = nullptr;
-  finished_(*member.point, member.result);
+}
+
+void GroupRun::report(const Member& member) {
+  if (member.done) finished_(*member.point, member.result);
 }
 
 void GroupRun::fail(Member& member, const std::string& error) {
@@ -55,6 +58,7 @@ void GroupRun::skip(Member& member, const std::string& why) {
 }
 
 void GroupRun::run() {
+  if (must_stop()) return;
   skip_what_cannot_run();
   for (Member& member : members_) {
     if (must_stop()) return;
@@ -87,6 +91,7 @@ void GroupRun::skip_what_cannot_run() {
       skip(member, std::string(does_not_fit) + bytes_text(needed) + " of memory, and " +
                        bytes_text(free) + " are free");
     }
+    report(member);
   }
 }
 
@@ -100,11 +105,13 @@ template <class Step>
 void GroupRun::guard(Member& member, const Step& step) {
   try {
     if (!problem_) build_problem();
-    step();
+    if (!must_stop()) step();
   } catch (const std::exception& exception) {
     fail(member, exception.what());
     device_lost_ = !device_is_usable();
   }
+  // Not before: what goes wrong while a result is kept is no error of the point.
+  report(member);
 }
 
 bool GroupRun::must_stop() const {
@@ -125,6 +132,7 @@ void GroupRun::verify(Member& member) {
   problem_->poison(clock_.stream());
   WARPATH_CUDA_CHECK(cudaStreamSynchronize(clock_.stream()));
   clock_.run(member.execution);
+  if (interrupted()) return;
   const auto wrong = problem_->mismatch(member.point->parameters, clock_.stream());
   member.result.cost = problem_->cost();
   member.result.counters = problem_->counters();
@@ -167,6 +175,7 @@ void GroupRun::warm_up(Member& member) {
   // Two samples as they will be taken, and a GPU that has left its idle clocks.
   const Stopwatch stopwatch;
   for (int i = 0; i < 2 || (i < 100 && stopwatch.seconds() < 0.02); ++i) {
+    if (interrupted()) return;
     clock_.sample(member.execution, shape(member));
   }
 }

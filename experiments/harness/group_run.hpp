@@ -69,6 +69,8 @@ class GroupRun {
   };
 
   void finish(Member& member);
+  /// Hands the result over if it stands.
+  void report(const Member& member);
   void fail(Member& member, const std::string& error);
   void skip(Member& member, const std::string& why);
   void skip_what_cannot_run();
