@@ -273,7 +273,7 @@ run_experiment() { "$PROGRAM" run "$1" --profile "$PROFILE" --out results/runs "
 interrupted() {
   say ''
   say 'Interrupted. What is finished is kept; go on with the same command and --resume.'
-  exit 130
+  exit "${1:-130}"
 }
 
 run_everything() {
@@ -285,7 +285,7 @@ run_everything() {
     # One experiment that fails does not keep the others from being run, or reported.
     status=0
     stage "run ${name%.json} ($PROFILE)" run_experiment "$config" || status=$?
-    ((status != 130)) || interrupted
+    case $status in 129 | 130 | 141 | 143) interrupted "$status" ;; esac
     ((status == 0)) || failed+=("${name%.json}")
   done
   for peer in "${PEERS[@]}"; do

@@ -14,11 +14,10 @@ namespace warpath::harness {
 struct RunFacts {
   std::string profile;
   std::string command;
-  bool interrupted = false;
 };
 
-/// Gathers the valid records of `points`. "complete" only if every point has one and nothing
-/// interrupted. A row that another run has measured says which, and at which commit.
+/// Gathers the valid records of `points`. "complete" if every point has one. A row that another run
+/// has measured says which, and at which commit.
 Json assemble_archive(const Config& config, const std::vector<Point>& points, const Store& store,
                       const Device& device, const RunFacts& facts);
 

@@ -1,10 +1,12 @@
 #include "harness/campaign.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <system_error>
 
 #include "harness/archive.hpp"
 #include "harness/dry_run.hpp"
@@ -36,6 +38,19 @@ class Campaign {
         store_(std::filesystem::path(options.out) / device.slug) {}
 
   int run() {
+    try {
+      return measure_and_report();
+    } catch (const std::system_error& error) {
+      if (!is_full(error)) throw;
+      throw std::runtime_error(error.what() +
+                               std::string("; what is there is kept. With room for more, go on "
+                                           "with\n  ") +
+                               how_to_go_on());
+    }
+  }
+
+ private:
+  int measure_and_report() {
     find_finished();
     std::vector<Benchmark> benchmarks;
     for (const Group& group : groups_) {
@@ -62,7 +77,6 @@ class Campaign {
     return report();
   }
 
- private:
   /// With --resume, points that have a valid record need not run. Nor does, in a process that
   /// continues a run, what that run has measured, or seen fail.
   void find_finished() {
@@ -138,7 +152,7 @@ class Campaign {
   }
 
   int report() {
-    const RunFacts facts{options_.profile, options_.command, interrupted()};
+    const RunFacts facts{options_.profile, options_.command};
     bool failed = false;
     for (const Experiment& experiment : experiments_) {
       std::vector<Point> points;
@@ -154,14 +168,20 @@ class Campaign {
       std::printf("\n%s\n", file.c_str());
       failed = failed || has_failed(archive.at("rows"));
     }
-    if (interrupted()) {
+    const bool cut_short = std::any_of(selected_.begin(), selected_.end(),
+                                       [&](const auto& name) { return !rows_.contains(name); });
+    if (cut_short) {
       std::fprintf(
           stderr,
-          "interrupted: the finished points are kept. Measure the missing ones with\n  %s%s\n",
-          options_.command.c_str(), options_.resume ? "" : " --resume");
-      return exit_interrupted;
+          "interrupted: the finished points are kept. Measure the missing ones with\n  %s\n",
+          how_to_go_on().c_str());
+      return interrupt_exit_code();
     }
     return failed ? exit_failed_points : exit_good;
+  }
+
+  [[nodiscard]] std::string how_to_go_on() const {
+    return options_.command + (options_.resume ? "" : " --resume");
   }
 
   /// What distinguishes the sweep from the whole configuration: what was set, and a filter that
@@ -250,10 +270,9 @@ int verify_campaign(const RunOptions& options, const std::vector<Technique>& tec
   }
   std::printf("%zu of %zu points are right, %zu failed, %zu cannot run here\n", passed, total,
               failed, skipped);
-  if (const std::size_t left = total - passed - failed - skipped; left > 0) {
-    std::printf("%zu were not verified\n", left);
-  }
-  if (interrupted()) return exit_interrupted;
+  const std::size_t left = total - passed - failed - skipped;
+  if (left > 0) std::printf("%zu were not verified\n", left);
+  if (left > 0 && interrupted()) return interrupt_exit_code();
   return failed == 0 ? exit_good : exit_failed_points;
 }
 

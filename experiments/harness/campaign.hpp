@@ -7,10 +7,10 @@
 
 namespace warpath::harness {
 
-/// What the program returns to the shell.
-enum ExitCode { exit_good = 0, exit_failed_points = 1, exit_bad_input = 2, exit_interrupted = 130 };
+/// What the program returns to the shell, or interrupt_exit_code() if a signal left points undone.
+enum ExitCode { exit_good = 0, exit_failed_points = 1, exit_bad_input = 2 };
 
-/// `warpath run`: returns an ExitCode. Throws UserError before anything runs.
+/// `warpath run`: returns the exit code. Throws UserError before anything runs.
 int run_campaign(const RunOptions& options, const std::vector<Technique>& techniques);
 
 /// `warpath verify`: checks every point against the oracle; neither times nor writes.

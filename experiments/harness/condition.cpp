@@ -15,7 +15,7 @@ Clause read_clause(const std::string& name, const Node& node, const Technique& t
   Clause clause{name, Relation::eq, {}};
   const std::vector<std::string> known = enum_names<Relation>();
   if (std::find(known.begin(), known.end(), relation) == known.end()) {
-    node.fail("unknown key \"" + relation + "\"" + suggestion(relation, known));
+    node.fail("unknown key \"" + abridged(relation) + "\"" + suggestion(relation, known));
   }
   clause.relation = enum_value<Relation>(relation);
   // A bound may lie beyond what the parameter allows: {"gt": 0} is allowed.
@@ -69,7 +69,8 @@ Parameter find_parameter(const Technique& technique, const std::string& name, co
     if (parameter.name == name) return parameter;
     known.push_back(parameter.name);
   }
-  where.fail("unknown parameter \"" + name + "\" of " + technique.name + suggestion(name, known));
+  where.fail("unknown parameter \"" + abridged(name) + "\" of " + technique.name +
+             suggestion(name, known));
 }
 
 Condition read_condition(const Node& node, const Technique& technique) {

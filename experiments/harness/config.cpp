@@ -17,6 +17,8 @@ std::string slug(const Node& node) {
       text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos) {
     node.expected("a name of lower-case letters, digits and _");
   }
+  // It names a file and a folder.
+  if (text.size() > 100) node.expected("a name of at most 100 characters");
   return text;
 }
 
@@ -31,7 +33,7 @@ const Technique& find_technique(const Node& node, const std::vector<Technique>& 
     if (technique.name == name) return technique;
     known.push_back(technique.name);
   }
-  node.fail("unknown technique \"" + name + "\"" + suggestion(name, known));
+  node.fail("unknown technique \"" + abridged(name) + "\"" + suggestion(name, known));
 }
 
 Parameters read_settings(const Node& node, const Technique& technique) {

@@ -1,10 +1,38 @@
-// Ctrl-C: the first one asks the run to end in good order, the second one ends it at once.
+// Signals: the first one asks the run to end in good order, a second one ends it at once.
 #pragma once
+
+#include <filesystem>
 
 namespace warpath::harness {
 
-/// From now on SIGINT and SIGTERM set interrupted(), once; a second signal has its usual effect.
+/// From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE (nobody reads the output any more) set
+/// interrupted(), and the first says so on stderr. A second SIGINT or SIGTERM ends the process at
+/// once, less every FileOfThisProcess. What the parent told this process to ignore stays ignored.
 void catch_interrupts();
 bool interrupted();
+/// What a shell is told of the signal: 128 and its number. 0 if there was none.
+int interrupt_exit_code();
+
+/// SIGINT, SIGTERM and SIGHUP wait while the object lives, also for the program that this process
+/// becomes in the meantime; its catch_interrupts() lets them through.
+class HoldSignals {
+ public:
+  HoldSignals();
+  ~HoldSignals();
+  HoldSignals(const HoldSignals&) = delete;
+  HoldSignals& operator=(const HoldSignals&) = delete;
+};
+
+/// A file that must not outlive the process, while the object lives.
+class FileOfThisProcess {
+ public:
+  explicit FileOfThisProcess(std::filesystem::path file);
+  ~FileOfThisProcess();
+  FileOfThisProcess(const FileOfThisProcess&) = delete;
+  FileOfThisProcess& operator=(const FileOfThisProcess&) = delete;
+
+ private:
+  std::filesystem::path file_;  ///< its text stays where it is: the signal handler reads it
+};
 
 }  // namespace warpath::harness

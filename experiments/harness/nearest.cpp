@@ -23,6 +23,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 std::string suggestion(std::string_view unknown, const std::vector<std::string>& known) {
   if (known.empty()) return "";
+  unknown = unknown.substr(0, 100);  // the time grows with its length
   const auto nearest =
       std::min_element(known.begin(), known.end(), [&](const auto& a, const auto& b) {
         return edit_distance(unknown, a) < edit_distance(unknown, b);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "harness/interrupt.hpp"
 #include "harness/provenance.hpp"
 
 namespace warpath::harness {
@@ -44,7 +45,8 @@ void continue_in_a_new_process(const std::vector<std::string>& arguments) {
   pointers.push_back(nullptr);
   setenv(id_variable, run_id().c_str(), 1);
   std::fflush(nullptr);
-  execv(this_program, pointers.data());
+  const HoldSignals until_the_new_process_catches_them;
+  if (!interrupted()) execv(this_program, pointers.data());
   unsetenv(id_variable);
 }
 

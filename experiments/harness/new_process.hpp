@@ -19,7 +19,7 @@ const std::string& run_id();
 /// Whether another process of this run came before this one.
 bool is_continued();
 
-/// Becomes a new process of the same run. Returns only if the system refuses.
+/// Becomes a new process of the same run. Returns only if the system refuses, or interrupted().
 void continue_in_a_new_process(const std::vector<std::string>& arguments);
 
 }  // namespace warpath::harness

@@ -9,6 +9,8 @@
 namespace warpath::harness {
 namespace {
 
+constexpr std::size_t max_elements = 1'000'000;
+
 /// The value as a whole number: 65536, and 6.5536e4 too.
 bool whole_number(const Json& json, std::int64_t& value) {
   if (json.is_number_unsigned() && json.get<std::uint64_t>() > INT64_MAX) return false;
@@ -75,6 +77,10 @@ std::vector<std::string> Node::keys() const {
 
 std::vector<Node> Node::elements() const {
   if (!json_->is_array()) expected("a list");
+  if (json_->size() > max_elements) {
+    fail("has " + std::to_string(json_->size()) + " elements; the limit is " +
+         std::to_string(max_elements));
+  }
   std::vector<Node> nodes;
   for (std::size_t i = 0; i < json_->size(); ++i) nodes.push_back((*this)[i]);
   return nodes;
@@ -87,7 +93,7 @@ void Node::expect_object(const std::vector<std::string>& required,
   known.insert(known.end(), optional.begin(), optional.end());
   for (const std::string& key : keys()) {
     if (std::find(known.begin(), known.end(), key) == known.end()) {
-      fail("unknown key \"" + key + "\"" + suggestion(key, known));
+      fail("unknown key \"" + abridged(key) + "\"" + suggestion(key, known));
     }
   }
   for (const std::string& key : required) {
@@ -116,13 +122,11 @@ double Node::real(double least, double most) const {
 }
 
 void Node::expected(const std::string& what) const {
-  std::string got = json_text();
-  if (got.size() > 80) got = got.substr(0, 77) + "...";
-  fail("got " + got + ", expected " + what);
+  fail("got " + abridged(json_text(), 80) + ", expected " + what);
 }
 
 void Node::fail(const std::string& what) const {
-  throw UserError(file_ + ": " + path_ + ": " + what);
+  throw UserError(file_ + ": " + abridged(path_, 200) + ": " + what);
 }
 
 Value read_value(const Node& node, const Parameter& parameter) {
@@ -138,7 +142,8 @@ Value read_value(const Node& node, const Parameter& parameter) {
   const auto& choices = parameter.choices;
   const std::string text = to_text(value);
   if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
-    node.fail("unknown " + parameter.name + " \"" + text + "\"" + suggestion(text, choices));
+    node.fail("unknown " + parameter.name + " \"" + abridged(text) + "\"" +
+              suggestion(text, choices));
   }
   return value;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/enum_names.hpp"
+#include "harness/error.hpp"
 #include "harness/nearest.hpp"
 #include "harness/value.hpp"
 
@@ -46,7 +47,7 @@ class Node {
     for (const EnumName<Enum>& entry : enum_table(Enum{})) {
       if (entry.name == name) return entry.value;
     }
-    fail("unknown " + what + " \"" + name + "\"" + suggestion(name, enum_names<Enum>()));
+    fail("unknown " + what + " \"" + abridged(name) + "\"" + suggestion(name, enum_names<Enum>()));
   }
 
   /// Throws UserError "<file>: <path>: got <this value>, expected <expected>".

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <iostream>
@@ -13,6 +16,7 @@
 #include "harness/device.hpp"
 #include "harness/error.hpp"
 #include "harness/info.hpp"
+#include "harness/interrupt.hpp"
 #include "harness/json_file.hpp"
 #include "harness/list.hpp"
 #include "harness/nearest.hpp"
@@ -37,8 +41,9 @@ constexpr const char* usage =
     "  warpath info                 measures what this machine can do at best\n"
     "  warpath --version            the version, the commit and the backend of this program\n\n"
     "CONFIG is a file, or a technique for all of its configurations, or technique/experiment.\n"
-    "warpath COMMAND --help says more. Exit codes: 0 good, 1 a point failed, 2 bad input, 130 "
-    "interrupted.\n";
+    "warpath COMMAND --help says more. Exit codes: 0 good; 1 a point failed, or something could "
+    "not be\nwritten; 2 bad input; 130, 143, 129, 141 ended by SIGINT, SIGTERM, SIGHUP, SIGPIPE, "
+    "with all finished\npoints kept. A second SIGINT or SIGTERM ends at once.\n";
 
 struct CommandLine {
   po::variables_map values;
@@ -70,10 +75,10 @@ CommandLine parse(const std::vector<std::string>& arguments,
               line.values);
     po::notify(line.values);
   } catch (const po::unknown_option& error) {
-    throw UserError("unknown option " + error.get_option_name() +
+    throw UserError("unknown option " + abridged(error.get_option_name()) +
                     suggestion(error.get_option_name(), option_names(visible)));
   } catch (const po::error& error) {
-    throw UserError(error.what());
+    throw UserError(abridged(error.what(), 200));
   }
   return line;
 }
@@ -110,6 +115,13 @@ void add_sweep_options(po::options_description& options, RunOptions& run) {
                     "expand to more than 10000 points if the sweep says so");
 }
 
+/// A link that leads nowhere is there, too: reading it says why it cannot be read.
+bool is_there(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto type = std::filesystem::symlink_status(file, error).type();
+  return type != std::filesystem::file_type::none && type != std::filesystem::file_type::not_found;
+}
+
 /// Configuration files by name: a file, a technique for all of its own, or technique/experiment.
 std::vector<std::string> config_files(const std::vector<std::string>& names,
                                       const std::vector<Technique>& techniques) {
@@ -127,12 +139,12 @@ std::vector<std::string> config_files(const std::vector<std::string>& names,
       const auto found = find_configs(name);
       if (found.empty()) throw UserError("no configurations under configs/" + name);
       files.insert(files.end(), found.begin(), found.end());
-    } else if (std::filesystem::exists(name)) {
+    } else if (is_there(name)) {
       files.push_back(name);
-    } else if (std::filesystem::exists(file)) {
+    } else if (is_there(file)) {
       files.push_back(file);
     } else {
-      throw UserError(name + ": cannot be read: no such file, and no technique" +
+      throw UserError(abridged(name) + ": cannot be read: no such file, and no technique" +
                       suggestion(name, known));
     }
   }
@@ -173,7 +185,8 @@ int verify_command(const std::vector<std::string>& arguments, RunOptions run,
 std::vector<std::filesystem::path> archive_files(const std::vector<std::string>& names) {
   std::vector<std::filesystem::path> files;
   for (const std::string& name : names) {
-    if (!std::filesystem::is_directory(name)) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(name, error)) {
       files.emplace_back(name);
       continue;
     }
@@ -249,7 +262,8 @@ int demo_command(const std::vector<std::string>& arguments,
     std::cout << technique.demonstration();
     return exit_good;
   }
-  throw UserError("no demonstration of \"" + names[0] + "\"" + suggestion(names[0], known));
+  throw UserError("no demonstration of \"" + abridged(names[0]) + "\"" +
+                  suggestion(names[0], known));
 }
 
 int list_command(const std::vector<std::string>& arguments,
@@ -283,22 +297,38 @@ int dispatch(int argc, const char* const* argv, const std::vector<Technique>& te
     return exit_good;
   }
   if (command.empty()) throw UserError(std::string("name a command\n\n") + usage);
-  throw UserError("unknown command \"" + command + "\"" +
+  throw UserError("unknown command \"" + abridged(command) + "\"" +
                   suggestion(command, {"list", "run", "verify", "judge", "demo", "info"}));
+}
+
+/// The exit code, once all of the output is written: it may not have been.
+int code_after_output(int code) {
+  std::cout.flush();
+  errno = 0;
+  const bool failed = std::fflush(stdout) != 0;
+  const int error = errno;
+  if (!failed && std::ferror(stdout) == 0 && std::cout) return code;
+  if (interrupt_exit_code() == 128 + SIGPIPE) return 128 + SIGPIPE;  // nobody wants more of it
+  std::fprintf(stderr, "warpath: the output could not be written%s%s\n", error == 0 ? "" : ": ",
+               error == 0 ? "" : std::strerror(error));
+  return code == exit_good ? exit_failed_points : code;
 }
 
 }  // namespace
 
 int run_program(int argc, const char* const* argv, const std::vector<Technique>& techniques) {
+  // A limit on the size of files is an error that can be told, like a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
+  int code = exit_failed_points;
   try {
-    return dispatch(argc, argv, techniques);
+    code = dispatch(argc, argv, techniques);
   } catch (const UserError& error) {
     std::fprintf(stderr, "warpath: %s\n", error.what());
-    return exit_bad_input;
+    code = exit_bad_input;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "warpath: %s\n", error.what());
-    return exit_failed_points;
   }
+  return code_after_output(code);
 }
 
 }  // namespace warpath::harness

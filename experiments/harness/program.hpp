@@ -8,7 +8,8 @@
 namespace warpath::harness {
 
 /// `warpath list | run | verify | info`. Reports every error on stderr and returns the exit code: 0
-/// good, 1 a point failed, 2 bad input, 130 interrupted.
+/// good; 1 a point failed, or something could not be written; 2 bad input; 128 and its number: a
+/// signal left points undone.
 int run_program(int argc, const char* const* argv, const std::vector<Technique>& techniques);
 
 }  // namespace warpath::harness

@@ -2,11 +2,13 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -41,22 +43,23 @@ std::string file_name(const std::string& text) {
   return plain ? file : file.substr(0, 180) + "-" + hash_text(text);
 }
 
+/// What killed runs were writing: in the folder, and in its folders of records.
+void remove_temporaries(const std::filesystem::path& folder) {
+  std::error_code error;
+  for (std::filesystem::recursive_directory_iterator entry(folder, error), end;
+       !error && entry != end; entry.increment(error)) {
+    if (entry.depth() > 0) entry.disable_recursion_pending();
+    if (is_temporary(entry->path())) unlink(entry->path().c_str());
+  }
+}
+
 }  // namespace
 
-FolderLock::FolderLock(const std::filesystem::path& folder) {
+FolderLock::FolderLock(const std::filesystem::path& folder) : file_(folder / lock_name) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) not_writable(folder, error.message());
-  const std::filesystem::path file = folder / lock_name;
-  descriptor_ = open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) not_writable(folder, std::strerror(errno));
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    std::ifstream stream(file);
-    std::string holder;
-    std::getline(stream, holder);
-    close(descriptor_);
-    throw UserError("another run is writing to " + folder.string() + " (" + holder +
-                    "); wait for its end, or choose another folder with --out DIR");
+  while (!lock(folder)) {
   }
   const std::string holder = "process " + std::to_string(getpid()) + " since " + utc_now() + "\n";
   if (ftruncate(descriptor_, 0) != 0 ||
@@ -65,9 +68,43 @@ FolderLock::FolderLock(const std::filesystem::path& folder) {
     close(descriptor_);
     not_writable(folder, reason);
   }
+  for_this_process_.emplace(file_);
+  remove_temporaries(folder);
+}
+
+bool FolderLock::lock(const std::filesystem::path& folder) {
+  constexpr int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+  descriptor_ = open(file_.c_str(), flags, 0644);
+  if (descriptor_ < 0) {
+    not_writable(folder, errno == ELOOP ? std::string(lock_name) + " is a link"
+                                        : std::string(std::strerror(errno)));
+  }
+  const auto refuse = [&](const std::string& reason) {
+    close(descriptor_);
+    not_writable(folder, reason);
+  };
+  struct stat locked {};
+  if (fstat(descriptor_, &locked) != 0) refuse(std::strerror(errno));
+  if (!S_ISREG(locked.st_mode)) refuse(std::string(lock_name) + " is no regular file");
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK) refuse(std::strerror(errno));
+    std::array<char, 100> holder{};
+    const ssize_t length = pread(descriptor_, holder.data(), holder.size() - 1, 0);
+    close(descriptor_);
+    std::string who(holder.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+    who = who.substr(0, who.find('\n'));
+    throw UserError("another run is writing to " + folder.string() + " (" + who +
+                    "); wait for its end, or choose another folder with --out DIR");
+  }
+  // Whoever held it may have removed the file since it was opened: another one is the lock now.
+  struct stat named {};
+  if (stat(file_.c_str(), &named) == 0 && named.st_ino == locked.st_ino) return true;
+  close(descriptor_);
+  return false;
 }
 
 FolderLock::~FolderLock() {
+  unlink(file_.c_str());
   close(descriptor_);
 }
 

@@ -7,22 +7,30 @@
 
 #include "harness/config.hpp"
 #include "harness/device.hpp"
+#include "harness/interrupt.hpp"
 #include "harness/point.hpp"
 #include "harness/value.hpp"
 
 namespace warpath::harness {
 
-/// An exclusive lock on a folder, held until the object or the process ends.
+/// An exclusive lock on a folder, held until the object or the process ends. It is on the file
+/// .lock, which goes with the object.
 class FolderLock {
  public:
-  /// Creates the folder. Throws UserError if it cannot be written, or if another run holds it.
+  /// Creates the folder, and removes the temporary files that killed processes have left in it.
+  /// Throws UserError if it cannot be written, or if another run holds it.
   explicit FolderLock(const std::filesystem::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
  private:
+  /// False if the lock is to be tried again.
+  bool lock(const std::filesystem::path& folder);
+
+  std::filesystem::path file_;
   int descriptor_ = -1;
+  std::optional<FileOfThisProcess> for_this_process_;
 };
 
 /// All settings, by the names that they have in a configuration.

@@ -30,7 +30,8 @@ const std::vector<Values>& find_profile(const Config& config, const std::string&
   for (const auto& [profile, values] : config.profiles) {
     if (profile != "paper") known.push_back(profile);
   }
-  throw UserError(config.file + ": unknown profile \"" + name + "\"" + suggestion(name, known));
+  throw UserError(config.file + ": unknown profile \"" + abridged(name) + "\"" +
+                  suggestion(name, known));
 }
 
 Parameters defaults(const Config& config) {

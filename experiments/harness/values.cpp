@@ -147,7 +147,8 @@ std::vector<Value> read_values(const Node& node, const Parameter& parameter) {
 Values read_override(const std::string& text, const Technique& technique) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) {
-    throw UserError("--set " + text + ": expected name=value,value or name=first:last:*factor");
+    throw UserError("--set " + abridged(text) +
+                    ": expected name=value,value or name=first:last:*factor");
   }
   const std::string name = text.substr(0, equals);
   const Parameter parameter = find_parameter(technique, name, Node("--set", name, Value(text)));

@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,6 +21,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 
 struct Outcome {
@@ -27,10 +30,18 @@ struct Outcome {
   std::string err;
 };
 
+constexpr const char* quick_and_slow =
+    R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t",
+        "measure": {"min_samples": 100, "max_samples": 100, "max_noise": 0, "max_seconds": 3600},
+        "sweep": [{"cross": {"variant": "host_fast", "delay_ms": [0, 1000, 10000]}}]})";
+
 class ProgramTest : public testing::Test {
  protected:
   /// Starts the program in the scratch folder, with its output in out.txt and err.txt there.
-  pid_t start(std::vector<std::string> arguments, const std::string& tag = "") {
+  /// `prepare` runs in the new process just before.
+  pid_t start(
+      std::vector<std::string> arguments, const std::string& tag = "",
+      const std::function<void()>& prepare = [] {}) {
     // It lies beside this test, wherever both were copied to.
     arguments.insert(
         arguments.begin(),
@@ -41,11 +52,14 @@ class ProgramTest : public testing::Test {
     pointers.push_back(nullptr);
     const std::string out = folder_ / ("out.txt" + tag);
     const std::string err = folder_ / ("err.txt" + tag);
+    std::filesystem::remove(err);  // nobody shall take an earlier process's words for this one's
     const pid_t child = fork();
     if (child != 0) return child;
     if (chdir(folder_.path().c_str()) != 0) _exit(126);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) std::signal(signal, SIG_DFL);
     dup2(open(out.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDOUT_FILENO);
     dup2(open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644), STDERR_FILENO);
+    prepare();
     execv(pointers[0], pointers.data());
     _exit(127);
   }
@@ -57,8 +71,40 @@ class ProgramTest : public testing::Test {
             read_text(folder_ / ("out.txt" + tag)), read_text(folder_ / ("err.txt" + tag))};
   }
 
-  Outcome run(const std::vector<std::string>& arguments, const std::string& tag = "") {
-    return wait_for(start(arguments, tag), tag);
+  Outcome run(
+      const std::vector<std::string>& arguments, const std::string& tag = "",
+      const std::function<void()>& prepare = [] {}) {
+    return wait_for(start(arguments, tag, prepare), tag);
+  }
+
+  /// Waits until the program has said it on stderr, and fails the test if it never does.
+  void wait_for_words(const std::string& words) {
+    for (int i = 0; i < 3000 && read_text(folder_ / "err.txt").find(words) == std::string::npos;
+         ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ASSERT_THAT(read_text(folder_ / "err.txt"), HasSubstr(words));
+  }
+
+  /// Starts a run whose one point is in its first execution, of that many milliseconds. (It takes
+  /// the ceilings from the record of another point.)
+  pid_t start_in_a_point(const std::string& delay_ms) {
+    folder_.write("c.json", quick_and_slow);
+    EXPECT_EQ(run({"run", "c.json", "--set", "delay_ms=0"}).code, 0);
+    const pid_t child = start({"run", "c.json", "--resume", "--set", "delay_ms=0," + delay_ms});
+    wait_for_words("[0/1] fake/e host_fast");
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    return child;
+  }
+
+  /// What is in the results folder beside archives, records and their folders.
+  std::vector<std::string> left_over() {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(results())) {
+      const bool expected = entry.is_directory() || entry.path().extension() == ".json";
+      if (!expected) names.push_back(entry.path().filename());
+    }
+    return names;
   }
 
   /// A configuration of host variants, which take their time on both backends.
@@ -173,25 +219,199 @@ TEST_F(ProgramTest, ResumingAFinishedRunMeasuresNothing) {
   EXPECT_EQ(archive().at("complete"), true);
 }
 
-TEST_F(ProgramTest, InterruptKeepsFinishedPointsAndSaysHowToResume) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+TEST_F(ProgramTest, SignalKeepsFinishedPointsAndSaysHowToResume) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     std::filesystem::remove_all(folder_ / "results");
     write_config(ten_slow_points);
     const pid_t child = start({"run", "c.json"});
     wait_for_records(2);
     kill(child, signal);
     const Outcome outcome = wait_for(child);
-    EXPECT_EQ(outcome.code, 130);
-    EXPECT_THAT(outcome.err,
-                AllOf(HasSubstr("interrupted"), HasSubstr("warpath run c.json --resume")));
+    EXPECT_EQ(outcome.code, 128 + signal);
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("interrupted"), HasSubstr(" run c.json --resume")));
+    if (signal != SIGHUP) {
+      EXPECT_THAT(outcome.err, HasSubstr("ending after this point; again to end at once"));
+    }
     EXPECT_EQ(archive().at("complete"), false);
     const std::size_t finished = archive().at("rows").size();
     EXPECT_GE(finished, 2U);
     EXPECT_LT(finished, 10U);
     EXPECT_EQ(records().size(), finished);
+    EXPECT_THAT(left_over(), IsEmpty());
   }
   EXPECT_EQ(run({"run", "c.json", "--resume"}).code, 0);
   EXPECT_EQ(archive().at("complete"), true);
+}
+
+// Its samples would take 100 s.
+TEST_F(ProgramTest, SignalIsHeededBetweenTheSamplesOfAPoint) {
+  const pid_t child = start_in_a_point("1000");
+  const auto before = std::chrono::steady_clock::now();
+  kill(child, SIGTERM);
+  EXPECT_EQ(wait_for(child).code, 143);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(60));
+  EXPECT_EQ(archive().at("complete"), false);
+  EXPECT_EQ(archive().at("rows").size(), 1U);
+}
+
+// Nothing can be done about an execution of 10 s but to end the process.
+TEST_F(ProgramTest, SecondSignalEndsAtOnceAndLeavesNoLock) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const pid_t child = start_in_a_point("10000");
+    kill(child, signal);
+    wait_for_words("again to end at once");
+    EXPECT_TRUE(std::filesystem::exists(results() / ".lock"));
+    EXPECT_EQ(waitpid(child, nullptr, WNOHANG), 0) << "it ended before the second signal";
+    kill(child, signal);
+    EXPECT_EQ(wait_for(child).code, 128 + signal);
+    EXPECT_THAT(left_over(), IsEmpty());
+  }
+}
+
+TEST_F(ProgramTest, SignalAfterTheLastPointSpoilsNothing) {
+  write_config(R"([{"cross": {"n": [1, 2], "variant": "host_fast", "delay_ms": 50}}])");
+  ASSERT_EQ(run({"run", "c.json"}).code, 0);
+  std::filesystem::remove(results() / "fake.e.json");
+  // Nothing is left to measure: the signal comes before the archive is written, or after.
+  const pid_t child = start({"run", "c.json", "--resume"}, "", [] {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, nullptr);
+    kill(getpid(), SIGTERM);
+  });
+  const Outcome outcome = wait_for(child);
+  EXPECT_THAT(outcome.err, HasSubstr("again to end at once"));
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(archive().at("complete"), true);
+  EXPECT_EQ(archive().at("rows").size(), 2U);
+}
+
+TEST_F(ProgramTest, WhatItsParentIgnoresIsIgnored) {
+  write_config(R"([{"cross": {"n": [1, 2, 3], "variant": "host_fast", "delay_ms": 50}}])");
+  const pid_t child = start({"run", "c.json"}, "", [] { std::signal(SIGHUP, SIG_IGN); });
+  wait_for_records(1);
+  kill(child, SIGHUP);
+  EXPECT_EQ(wait_for(child).code, 0);
+  EXPECT_EQ(archive().at("rows").size(), 3U);
+}
+
+/// A pipe that nobody reads, as what `into` writes to.
+void close_the_other_end(int into) {
+  int ends[2];
+  if (pipe(ends) != 0) _exit(125);
+  close(ends[0]);
+  dup2(ends[1], into);
+}
+
+TEST_F(ProgramTest, ClosedPipeEndsTheRunInOrder) {
+  write_config(ten_slow_points);
+  // 2>&1 | head: the first line of progress finds nobody.
+  const Outcome early = run({"run", "c.json"}, "", [] { close_the_other_end(STDERR_FILENO); });
+  EXPECT_EQ(early.code, 128 + SIGPIPE);
+  EXPECT_EQ(archive().at("complete"), false);
+  EXPECT_LT(records().size(), 10U);
+  EXPECT_THAT(left_over(), IsEmpty());
+  // | head: only the summary finds nobody.
+  write_config(R"([{"cross": {"n": [1, 2], "variant": "host_fast"}}])");
+  const Outcome late = run({"run", "c.json"}, "", [] { close_the_other_end(STDOUT_FILENO); });
+  EXPECT_EQ(late.code, 128 + SIGPIPE);
+  EXPECT_EQ(archive().at("complete"), true);
+  EXPECT_THAT(left_over(), IsEmpty());
+}
+
+TEST_F(ProgramTest, OutputThatCannotBeWrittenIsAnError) {
+  write_config(R"([{"cross": {"n": 1, "variant": "host_fast"}}])");
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"list"},
+                                             {"run", "c.json"},
+                                             {"run", "c.json", "--dry-run"},
+                                             {"run", "c.json", "--benchmark_list_tests"},
+                                             {"verify", "c.json"},
+                                             {"demo", "fake"},
+                                             {"info", "--json"},
+                                             {"run", "--help"},
+                                             {"--help"},
+                                             {"--version"}}) {
+    const Outcome outcome =
+        run(arguments, "", [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); });
+    EXPECT_EQ(outcome.code, 1) << testing::PrintToString(arguments);
+    EXPECT_THAT(outcome.err, HasSubstr("the output could not be written")) << arguments[0];
+  }
+}
+
+// A limit on the size of files stands for a full disk, which a test cannot have: the lock fits, a
+// record does not.
+TEST_F(ProgramTest, FullDiskIsSaidAndWhatIsThereIsKept) {
+  write_config(R"([{"cross": {"n": [1, 2], "variant": "host_fast"}}])");
+  ASSERT_EQ(run({"run", "c.json", "--set", "n=1"}).code, 0);
+  const std::string before = read_text(records().at(0));
+  const Outcome full = run({"run", "c.json", "--resume"}, "", [] {
+    const rlimit limit{500, 500};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  EXPECT_EQ(full.code, 1);
+  EXPECT_THAT(full.err,
+              AllOf(HasSubstr("cannot write"), HasSubstr("n=2"),
+                    HasSubstr("File too large; what is there is kept"), Not(HasSubstr("FAILED"))));
+  EXPECT_EQ(read_text(records().at(0)), before);
+  EXPECT_THAT(left_over(), IsEmpty());
+  EXPECT_EQ(run({"run", "c.json", "--resume"}).code, 0);
+  EXPECT_EQ(archive().at("complete"), true);
+}
+
+TEST_F(ProgramTest, HostileConfigurationsAreRefusedByName) {
+  const auto refused = [&](const std::string& named) {
+    // A program that waits is ended by the alarm.
+    const Outcome outcome = run({"verify", named}, "", [] { alarm(60); });
+    EXPECT_EQ(outcome.code, 2) << named.substr(0, 100) << ": " << outcome.err.substr(0, 300);
+    EXPECT_LT(outcome.err.size(), 2000U);
+    return outcome.err;
+  };
+  const auto says = [](const std::string& name, const std::string& why) {
+    return AllOf(HasSubstr(name), HasSubstr(why));
+  };
+  ASSERT_EQ(mkfifo((folder_ / "fifo.json").c_str(), 0600), 0);
+  std::filesystem::create_symlink("loop.json", folder_ / "loop.json");
+  std::filesystem::create_symlink("nothing", folder_ / "dangling.json");
+  std::filesystem::create_directory(folder_ / "folder.json");
+  EXPECT_THAT(refused("fifo.json"), says("fifo.json", "no regular file"));
+  EXPECT_THAT(refused("/dev/zero"), says("/dev/zero", "no regular file"));
+  EXPECT_THAT(refused("loop.json"), says("loop.json", "symbolic links"));
+  EXPECT_THAT(refused("dangling.json"), says("dangling.json", "No such file"));
+  EXPECT_THAT(refused("folder.json"), says("folder.json", "is a folder"));
+  EXPECT_THAT(refused(std::string(30'000, 'x')), says("xxx...", "no such file"));
+  EXPECT_THAT(refused(std::string(30'000, '/')), HasSubstr("cannot be read"));
+  std::filesystem::resize_file(folder_.write("large.json", ""), 65 << 20);
+  EXPECT_THAT(refused("large.json"), says("large.json", "more than 64 MiB"));
+
+  const auto refused_text = [&](const std::string& text) {
+    folder_.write("c.json", text);
+    return refused("c.json");
+  };
+  const std::string deep(100'000, '[');
+  EXPECT_THAT(refused_text(deep), says("c.json", "nested deeper than 64 levels"));
+  EXPECT_THAT(refused_text(deep + std::string(100'000, ']')), HasSubstr("deeper than 64"));
+  std::string objects;
+  for (int i = 0; i < 100'000; ++i) objects += R"({"a":)";
+  EXPECT_THAT(refused_text(objects), says("c.json", "nested deeper than 64 levels"));
+  std::string many = "{";
+  for (int i = 0; i < 10'001; ++i) many += "\"k" + std::to_string(i) + "\": 0,";
+  EXPECT_THAT(refused_text(many), says("c.json", "more than 10000 keys"));
+  EXPECT_THAT(refused_text("{\"" + std::string(30'000, 'k') + "\": 1}"),
+              says("c.json", "unknown key \"kkk"));
+  const auto with = [](const std::string& experiment, const std::string& fixed) {
+    return R"({"schema": 1, "technique": "fake", "title": "t", "experiment": ")" + experiment +
+           R"(", "fixed": )" + fixed + R"(, "sweep": [{}]})";
+  };
+  EXPECT_THAT(refused_text(with(std::string(30'000, 'e'), "{}")), HasSubstr("100 characters"));
+  EXPECT_THAT(refused_text(with("e", R"({"n": 1e999})")), says("c.json", "too large"));
+  EXPECT_THAT(refused_text(with("e", R"({"n": )" + std::string(400, '9') + "}")),
+              says("c.json", "too large"));
+  EXPECT_THAT(refused_text(with("e", R"({"n": )" + std::string(40, '9') + "}")),
+              says("c.json: $.fixed.n", "expected an integer"));
+  EXPECT_THAT(refused_text(with("e", R"({")" + std::string(30'000, 'p') + R"(": 1})")),
+              says("c.json", "unknown parameter \"ppp"));
 }
 
 TEST_F(ProgramTest, SecondRunOnTheFolderIsRefused) {
@@ -507,7 +727,7 @@ TEST_F(ProgramTest, DemoPrintsTheDemonstration) {
 }
 
 TEST_F(ProgramTest, HelpIsThereForEveryCommand) {
-  for (const std::string command : {"list", "run", "verify", "demo", "info"}) {
+  for (const std::string command : {"list", "run", "verify", "judge", "demo", "info"}) {
     const Outcome outcome = run({command, "--help"});
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.out, HasSubstr("warpath " + command));

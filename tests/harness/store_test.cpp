@@ -137,6 +137,44 @@ TEST_F(StoreTest, OneRunAtATime) {
                     HasSubstr("process " + std::to_string(getpid())), HasSubstr("--out DIR")));
 }
 
+TEST_F(StoreTest, LockGoesWithItsHolder) {
+  { const Store store(folder_ / "results"); }
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "results" / ".lock"));
+  // What a killed run has left is no lock.
+  folder_.write("results/.lock", "process 1 since yesterday");
+  const Store store(folder_ / "results");
+}
+
+TEST_F(StoreTest, LockFollowsNoLink) {
+  std::filesystem::create_directories(folder_ / "results");
+  const std::string precious = folder_.write("precious", "text");
+  std::filesystem::create_symlink(precious, folder_ / "results" / ".lock");
+  EXPECT_THAT(thrown<UserError>([&] { Store store(folder_ / "results"); }),
+              AllOf(HasSubstr("is not writable"), HasSubstr(".lock is a link")));
+  EXPECT_EQ(read_text(precious), "text");
+}
+
+TEST_F(StoreTest, TemporariesOfKilledRunsAreRemoved) {
+  std::filesystem::create_directories(folder_ / "results" / "fake.e");
+  for (const std::string name : {"fake.e.json.tmp.17", "fake.e/a.json.tmp.4194304"}) {
+    folder_.write("results/" + name, "{");
+  }
+  const std::string mine = folder_.write("results/notes.json.tmp.old", "mine");
+  const Store store(folder_ / "results");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "results/fake.e.json.tmp.17"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder_ / "results/fake.e"));
+  EXPECT_EQ(read_text(mine), "mine");
+}
+
+TEST_F(StoreTest, TemporaryFollowsNoLink) {
+  const std::string precious = folder_.write("precious", "text");
+  std::filesystem::create_symlink(precious, folder_ / ("a.json.tmp." + std::to_string(getpid())));
+  write_atomically(folder_ / "a.json", "1");
+  EXPECT_EQ(read_text(folder_ / "a.json"), "1");
+  EXPECT_EQ(read_text(precious), "text");
+  EXPECT_TRUE(std::filesystem::is_regular_file(folder_ / "a.json"));
+}
+
 TEST_F(StoreTest, UnwritableFolderIsAnError) {
   folder_.write("file", "");
   EXPECT_THAT(
