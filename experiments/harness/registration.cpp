@@ -46,8 +46,9 @@ void report(benchmark::State& state, const Json& row) {
   for (const char* rate : {"items_per_s", "gb_per_s", "percent_of_peak"}) {
     if (row.at(rate).is_number()) state.counters[rate] = row.at(rate).get<double>();
   }
-  for (const auto& [name, value] : row.at("counters").items())
-    state.counters[name] = value.get<double>();
+  for (const auto& [name, value] : row.at("counters").items()) {
+    if (value.is_number()) state.counters[name] = value.get<double>();
+  }
 }
 
 /// The names that the filter leaves: Google Benchmark's own listing is the only way to ask it.

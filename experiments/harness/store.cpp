@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -16,6 +17,7 @@
 #include "harness/group_run.hpp"
 #include "harness/json_file.hpp"
 #include "harness/provenance.hpp"
+#include "harness/record.hpp"
 
 namespace warpath::harness {
 namespace {
@@ -131,15 +133,21 @@ std::filesystem::path Store::record_file(const Point& point) const {
 
 Json Store::find(const Point& point, const Json& key) const {
   const std::filesystem::path file = record_file(point);
-  if (!std::filesystem::exists(file)) return nullptr;
+  std::error_code error;
+  if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) return nullptr;
+  std::string fault;
   try {
     Json record = read_json(file);
-    const bool whole = record.is_object() && record.contains("run") && record.contains("row") &&
-                       record.contains("ceilings") && record.contains("provenance") &&
-                       record.contains("key");
-    if (whole && record.at("key") == key) return record;
-  } catch (const UserError&) {
-    // Half-written, or no record of ours: as if it were not there.
+    const bool is_another = record.is_object() && record.contains("key") && record["key"] != key;
+    if (is_another) return nullptr;
+    fault = fault_of_record(record, point);
+    if (fault.empty()) return record;
+    fault = file.string() + ": " + fault;
+  } catch (const UserError& unreadable) {
+    fault = unreadable.what();
+  }
+  if (said_.insert(file).second) {
+    std::fprintf(stderr, "%s; it counts as no record\n", fault.c_str());
   }
   return nullptr;
 }

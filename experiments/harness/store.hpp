@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "harness/config.hpp"
@@ -45,7 +46,8 @@ class Store {
   /// `folder` is that of one device. Locks it.
   explicit Store(std::filesystem::path folder) : folder_(std::move(folder)), lock_(folder_) {}
 
-  /// The record of the point, if there is a whole one under this key; null else.
+  /// The record of the point, if there is a whole one under this key; null else. Says on stderr,
+  /// once, which file is no record and why.
   [[nodiscard]] Json find(const Point& point, const Json& key) const;
   void write(const Point& point, const Json& record) const;
   /// `part` names the archive of a sweep that is not the whole configuration, so that it stands
@@ -60,6 +62,7 @@ class Store {
 
   std::filesystem::path folder_;
   FolderLock lock_;
+  mutable std::set<std::filesystem::path> said_;
 };
 
 /// Whether the record's point need not be measured again: nothing went wrong, and it is verified

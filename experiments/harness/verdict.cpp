@@ -90,6 +90,9 @@ class Judge {
     if (expected.metric == Metric::counter) {
       const Json& counters = row.at("counters");
       if (!counters.contains(expected.counter)) return {{}, "no counter " + expected.counter};
+      if (!counters.at(expected.counter).is_number()) {
+        return {{}, "the counter " + expected.counter + " is not finite"};
+      }
       return {counters.at(expected.counter).get<double>(), ""};
     }
     if (row.at("time_ms").is_null()) return {{}, why_no_time(row)};

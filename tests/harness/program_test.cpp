@@ -208,6 +208,31 @@ TEST_F(ProgramTest, HalfWrittenRecordIsMeasuredAgain) {
   EXPECT_EQ(read_json(half).at("row").at("verified"), "passed");
 }
 
+TEST_F(ProgramTest, EditedRecordsAreNamedAndMeasuredAgain) {
+  write_config(R"([{"cross": {"n": [1, 2, 3], "variant": "host_fast"}}])");
+  ASSERT_EQ(run({"run", "c.json"}).code, 0);
+  const auto edit = [&](std::size_t which, const char* place, const Json& value) {
+    Json record = read_json(records().at(which));
+    record[Json::json_pointer(place)] = value;
+    folder_.write(std::filesystem::relative(records().at(which), folder_.path()), record.dump());
+  };
+  edit(0, "/row/time_ms/median", "0.1");
+  edit(1, "/row/params/n", 4096);
+  const Outcome outcome = run({"run", "c.json", "--resume"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err,
+              AllOf(HasSubstr("1 points are finished, 2 are to be measured"),
+                    HasSubstr(records().at(0).filename().string() + ": row.time_ms.median: got"),
+                    HasSubstr(records().at(1).filename().string() + ": row.params: got")));
+  const Json written = archive();
+  ASSERT_EQ(written.at("rows").size(), 3U);
+  for (int n = 1; n <= 3; ++n) {
+    const Json& row = written.at("rows").at(static_cast<std::size_t>(n - 1));
+    EXPECT_EQ(row.at("params").at("n"), n);
+    EXPECT_TRUE(row.at("time_ms").at("median").is_number());
+  }
+}
+
 TEST_F(ProgramTest, ResumingAFinishedRunMeasuresNothing) {
   write_config(R"([{"cross": {"n": [1, 2], "variant": "host_fast"}}])");
   ASSERT_EQ(run({"run", "c.json"}).code, 0);

@@ -8,8 +8,10 @@
 
 #include "fake_technique.hpp"
 #include "harness/error.hpp"
+#include "harness/group_run.hpp"
 #include "harness/json_file.hpp"
 #include "harness/provenance.hpp"
+#include "harness/row.hpp"
 #include "scratch_folder.hpp"
 
 namespace warpath::harness {
@@ -32,9 +34,19 @@ class StoreTest : public testing::Test {
     record_ = {{"schema", 1},
                {"run", "this one"},
                {"key", key_},
-               {"row", {{"verified", "passed"}}},
-               {"ceilings", Json::object()},
+               {"row", make_row(point_, result(), measure_, {})},
+               {"ceilings", {{"copy_gb_per_s", 12.5}}},
                {"provenance", provenance(device_)}};
+  }
+
+  static PointResult result() {
+    PointResult result;
+    result.verified = Verified::passed;
+    result.time = summarize({1.0, 1.5, 2.0});
+    result.cost = Cost{1024, 8192};
+    result.counters = {{"blocks_count", 4}};
+    result.choices = {{"loop", "even"}};
+    return result;
   }
 
   /// The one record's file.
@@ -98,6 +110,46 @@ TEST_F(StoreTest, HalfWrittenAndForeignRecordsAreIgnored) {
   EXPECT_EQ(store.find(point_, key_), record_);
 }
 
+// What an editor may have done to a record whose key is right.
+TEST_F(StoreTest, MistypedRecordsAreAbsentAndNamed) {
+  const std::vector<std::pair<const char*, Json>> edits = {
+      {"/row", Json::array()},    {"/row/variant", 7},
+      {"/row/variant", "naive"},  {"/row/role", "king"},
+      {"/row/verified", true},    {"/row/params", nullptr},
+      {"/row/params/n", 2048},    {"/row/params/n", Json::array()},
+      {"/row/params/new", 1},     {"/row/time_ms", 1.5},
+      {"/row/time_ms", nullptr},  {"/row/time_ms/median", "fast"},
+      {"/row/time_ms/noise", -1}, {"/row/gb_per_s", "many"},
+      {"/row/counters", 3},       {"/row/counters/blocks_count", "four"},
+      {"/row/skipped", false},    {"/row/error", 1},
+      {"/ceilings", 12.5},        {"/ceilings/copy_gb_per_s", "high"},
+      {"/provenance", "mine"},    {"/run", 5}};
+  int stores = 0;
+  for (const auto& [place, value] : edits) {
+    // A store says it once of a file.
+    const Store store(folder_ / ("results" + std::to_string(++stores)));
+    Json edited = record_;
+    edited[Json::json_pointer(place)] = value;
+    store.write(point_, edited);
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(store.find(point_, key_).is_null()) << place << " " << value;
+    EXPECT_TRUE(store.find(point_, key_).is_null());
+    const std::string said = testing::internal::GetCapturedStderr();
+    const std::string where = Json::json_pointer(place).back();
+    EXPECT_THAT(said, AllOf(HasSubstr("/fake.e/variant=kernel"), HasSubstr(where),
+                            HasSubstr("it counts as no record")))
+        << place;
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
+  }
+  for (const std::string key : {"row", "ceilings", "provenance"}) {
+    const Store store(folder_ / ("without_" + key));
+    Json edited = record_;
+    edited.erase(key);
+    store.write(point_, edited);
+    EXPECT_TRUE(store.find(point_, key_).is_null()) << key;
+  }
+}
+
 TEST_F(StoreTest, FailedAndSkippedPointsAreMeasuredAgain) {
   EXPECT_FALSE(is_finished(nullptr));
   record_["row"] = {{"verified", "failed"}, {"error", "wrong answer"}};
@@ -123,6 +175,7 @@ TEST_F(StoreTest, LongAndStrangeNamesGetFilesOfTheirOwn) {
     const Json key = record_key(point, measure_, device_);
     Json record = record_;
     record["key"] = key;
+    record["row"] = make_row(point, result(), measure_, {});
     store.write(point, record);
     EXPECT_EQ(store.find(point, key), record);
   }

@@ -193,6 +193,17 @@ TEST_F(VerdictTest, ReadsACounterOfRowsWithoutATime) {
   EXPECT_THAT(verdict("steps").at("missing").get<std::string>(), HasSubstr("no counter steps"));
 }
 
+// JSON has null for a number that is not finite.
+TEST_F(VerdictTest, CounterThatIsNotFiniteSaysNothing) {
+  Json infinite = row("kernel", 8, 1.0);
+  infinite["counters"]["probes"] = nullptr;
+  const Json verdict = judge_one(
+      R"({"kind": "aim", "where": {}, "metric": "counter", "counter": "probes", "at_most": 28})",
+      {infinite});
+  EXPECT_EQ(verdict.at("verdict"), "NOT TESTABLE HERE");
+  EXPECT_THAT(verdict.at("missing").get<std::string>(), HasSubstr("probes is not finite"));
+}
+
 TEST_F(VerdictTest, AnArchiveIsJudgedAgain) {
   const Config config = read_config(
       folder_.write("c.json", R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t",
