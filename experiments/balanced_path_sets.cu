@@ -12,6 +12,7 @@
 #include "device_compare.cuh"
 #include "harness/device.hpp"
 #include "peers/thrust_sets.hpp"
+#include "scratch.cuh"
 #include "techniques.hpp"
 
 namespace warpath {
@@ -69,6 +70,9 @@ std::vector<Key> make_keys(const std::string& distribution, std::int64_t count, 
   return uniform_keys<Key>(count, std::max<std::int64_t>(1, distinct.at(distribution)), seed);
 }
 
+/// The fastest variant with its count on the host.
+constexpr const char* counted = "single_pass_get";
+
 SetOperation operation_of(const Parameters& point) {
   return harness::named<SetOperation>(point, "operation");
 }
@@ -104,23 +108,20 @@ class Sets : public harness::Problem {
 
   harness::Execution prepare(const Parameters& point) override {
     const SetOperation operation = operation_of(point);
+    scratch_ = {};
     if constexpr (!harness::emulated) {
       if (point.text("variant") == "thrust") {
-        return thrust_sets::set_operation(operation, arrays(), count_.data());
+        return thrust_sets::set_operation(operation, arrays(), &host_count_, scratch_.peer);
       }
     }
-    const auto chosen = harness::named<balanced_path_sets::Variant>(point, "variant");
-    switch (operation) {
-      case SetOperation::intersection:
-        return ours<SetOperation::intersection>(chosen);
-      case SetOperation::set_union:
-        return ours<SetOperation::set_union>(chosen);
-      case SetOperation::difference:
-        return ours<SetOperation::difference>(chosen);
-      case SetOperation::symmetric_difference:
-        return ours<SetOperation::symmetric_difference>(chosen);
+    if (point.text("variant") == counted) {
+      return [this, enqueue = prepare_ours(operation, balanced_path_sets::Variant::single_pass)](
+                 cudaStream_t stream) {
+        enqueue(stream);
+        host_count_ = count_.get(stream);
+      };
     }
-    throw std::logic_error("unknown operation");
+    return prepare_ours(operation, harness::named<balanced_path_sets::Variant>(point, "variant"));
   }
 
   void poison(cudaStream_t stream) override {
@@ -133,12 +134,14 @@ class Sets : public harness::Problem {
     poison(out_);
     poison(out_values_);
     WARPATH_CUDA_CHECK(cudaMemsetAsync(count_.data(), 0xA5, sizeof(std::int64_t), stream));
+    host_count_ = -1;
   }
 
   std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) override {
     const SetOperation operation = operation_of(point);
     if (!is_answered_ || operation != operation_) answer(operation);
-    const std::int64_t outputs = count_.get(stream);
+    const bool is_on_host = point.text("variant") == "thrust" || point.text("variant") == counted;
+    const std::int64_t outputs = is_on_host ? host_count_ : count_.get(stream);
     if (outputs != expected_.count()) {
       return std::to_string(outputs) + " outputs, expected " + std::to_string(expected_.count());
     }
@@ -155,7 +158,7 @@ class Sets : public harness::Problem {
   }
   [[nodiscard]] std::map<std::string, double> counters() const override {
     return {{"outputs_count", static_cast<double>(expected_.count())},
-            {"workspace_bytes", static_cast<double>(workspace_.bytes())}};
+            {"workspace_bytes", static_cast<double>(scratch_.bytes())}};
   }
 
  private:
@@ -211,19 +214,33 @@ class Sets : public harness::Problem {
             out_values_.data()};
   }
 
+  harness::Execution prepare_ours(SetOperation operation, balanced_path_sets::Variant chosen) {
+    switch (operation) {
+      case SetOperation::intersection:
+        return ours<SetOperation::intersection>(chosen);
+      case SetOperation::set_union:
+        return ours<SetOperation::set_union>(chosen);
+      case SetOperation::difference:
+        return ours<SetOperation::difference>(chosen);
+      case SetOperation::symmetric_difference:
+        return ours<SetOperation::symmetric_difference>(chosen);
+    }
+    throw std::logic_error("unknown operation");
+  }
+
   template <SetOperation operation>
   harness::Execution ours(balanced_path_sets::Variant variant) {
-    return [this, variant](cudaStream_t stream) {
+    return [this, variant, workspace = scratch_.workspace](cudaStream_t stream) {
       const thrust_sets::Arrays<Key> of = arrays();
       const DeviceSpan<const Key> a{of.a, of.a_count};
       const DeviceSpan<const Key> b{of.b, of.b_count};
       if (!has_values_) {
-        return balanced_path_sets::set_operation<operation>(a, b, out_.span(), count_, workspace_,
+        return balanced_path_sets::set_operation<operation>(a, b, out_.span(), count_, *workspace,
                                                             stream, {variant});
       }
       balanced_path_sets::set_operation_by_key<operation>(
           a, {of.a_values, of.a_count}, b, {of.b_values, of.b_count}, out_.span(),
-          out_values_.span(), count_, workspace_, stream, {variant});
+          out_values_.span(), count_, *workspace, stream, {variant});
     };
   }
 
@@ -239,7 +256,8 @@ class Sets : public harness::Problem {
   SetOperation operation_ = SetOperation::intersection;  ///< that is answered
   DeviceBuffer<Key> expected_;
   DeviceBuffer<Key> expected_values_;
-  Workspace workspace_;
+  Scratch scratch_;
+  std::int64_t host_count_ = 0;  ///< of a variant that returns it to the host
 };
 
 std::unique_ptr<harness::Problem> make_sets(const Parameters& problem) {
@@ -283,7 +301,13 @@ harness::Technique balanced_path_sets_technique() {
             "the source: store into a temporary array, scan the counts, close the gaps"},
            {Variant::single_pass, Role::technique,
             "once: the next keys are loaded meanwhile, places come from look-back"}},
-          {{"thrust", Role::peer, Runs::gpu, "thrust::set_*, or its by_key form"}}),
+          {{counted, Role::technique, Runs::anywhere,
+            "single_pass and DeviceCount::get(): what a caller waits for the count, as Thrust's "
+            "must",
+            /*waits_for_gpu=*/true},
+           {"thrust", Role::peer, Runs::gpu,
+            "thrust::set_*, or its by_key form; it returns the count to the host",
+            /*waits_for_gpu=*/true}}),
       .device_bytes = device_bytes,
       .make_problem = make_sets,
       .demonstration = balanced_path_sets::demonstration};

@@ -13,6 +13,7 @@
 #include "load_balancing_search/load_balancing_search.cuh"
 #include "load_balancing_search/oracle.hpp"
 #include "peers/thrust_search.hpp"
+#include "scratch.cuh"
 #include "techniques.hpp"
 
 namespace warpath {
@@ -106,12 +107,14 @@ class Search : public harness::Problem {
     using load_balancing_search::Options;
     using load_balancing_search::Variant;
     const std::string& variant = point.text("variant");
+    scratch_ = {};
     if constexpr (!harness::emulated) {
       if (variant == "thrust_upper_bound") {
         return thrust_search::upper_bound(scan_.data(), scan_.count(), items_, out_.data());
       }
       if (variant == "thrust_scatter_scan") {
-        return thrust_search::scatter_scan(scan_.data(), scan_.count(), items_, out_.data());
+        return thrust_search::scatter_scan(scan_.data(), scan_.count(), items_, out_.data(),
+                                           scratch_.peer);
       }
     }
     if (variant == "serial") {
@@ -120,8 +123,8 @@ class Search : public harness::Problem {
     }
     const Options options{harness::named<Variant>(point, "variant"),
                           static_cast<int>(point.integer("items_per_thread"))};
-    return [this, options](cudaStream_t stream) {
-      load_balancing_search::load_balancing_search(items_, scan_.span(), out_.span(), workspace_,
+    return [this, options, workspace = scratch_.workspace](cudaStream_t stream) {
+      load_balancing_search::load_balancing_search(items_, scan_.span(), out_.span(), *workspace,
                                                    stream, options);
     };
   }
@@ -155,7 +158,7 @@ class Search : public harness::Problem {
     counters["work_items_count"] =
         static_cast<double>(std::accumulate(counts_.begin(), counts_.end(), std::int64_t{0}));
     counters["objects_count"] = static_cast<double>(scan_.count());
-    counters["workspace_bytes"] = static_cast<double>(workspace_.bytes());
+    counters["workspace_bytes"] = static_cast<double>(scratch_.bytes());
     return counters;
   }
 
@@ -196,7 +199,7 @@ class Search : public harness::Problem {
   DeviceBuffer<std::int32_t> scan_;
   DeviceBuffer<std::int32_t> device_expected_;
   DeviceBuffer<std::int32_t> out_;
-  Workspace workspace_;
+  Scratch scratch_;
   std::map<std::string, double> balance_;  ///< counters of the answer that was checked last
 };
 

@@ -9,6 +9,7 @@
 #include "device_compare.cuh"
 #include "harness/device.hpp"
 #include "peers/cub_select.hpp"
+#include "scratch.cuh"
 #include "techniques.hpp"
 #include "warp_compaction/oracle.hpp"
 #include "warp_compaction/warp_compaction.cuh"
@@ -130,6 +131,7 @@ class Selection : public harness::Problem {
 
   harness::Execution prepare(const Parameters& point) override {
     const std::string& variant = point.text("variant");
+    scratch_ = {};
     if (variant == "std") {
       host_out_.resize(elements_.size());
       return [this](cudaStream_t) { run_on_host(); };
@@ -137,7 +139,8 @@ class Selection : public harness::Problem {
     if constexpr (!harness::emulated) {
       if (variant == "cub") return prepare_cub();
     }
-    return [this, options = options_of(point)](cudaStream_t stream) { run(options, stream); };
+    return [this, options = options_of(point), workspace = scratch_.workspace](
+               cudaStream_t stream) { run(options, *workspace, stream); };
   }
 
   void poison(cudaStream_t stream) override {
@@ -165,31 +168,32 @@ class Selection : public harness::Problem {
   }
   [[nodiscard]] std::map<std::string, double> counters() const override {
     return {{"kept_items", static_cast<double>(expected_.size())},
-            {"workspace_bytes", static_cast<double>(workspace_.bytes())}};
+            {"workspace_bytes", static_cast<double>(scratch_.bytes())}};
   }
 
  private:
   [[nodiscard]] DeviceSpan<const T> in() const { return {in_.data(), n_}; }
   [[nodiscard]] DeviceSpan<T> out() { return {out_.data(), n_}; }
 
-  void run(const warp_compaction::Options& options, cudaStream_t stream) {
+  void run(const warp_compaction::Options& options, Workspace& workspace, cudaStream_t stream) {
     if (operation_ == "select_if") {
-      warp_compaction::compact_if(in(), out(), predicate_, kept_, workspace_, stream, options);
+      warp_compaction::compact_if(in(), out(), predicate_, kept_, workspace, stream, options);
     } else if (operation_ == "unique") {
-      warp_compaction::unique(in(), out(), kept_, workspace_, stream, options);
+      warp_compaction::unique(in(), out(), kept_, workspace, stream, options);
     } else {
-      warp_compaction::compact_flagged(in(), device_flags_.span(), out(), kept_, workspace_, stream,
+      warp_compaction::compact_flagged(in(), device_flags_.span(), out(), kept_, workspace, stream,
                                        options);
     }
   }
   harness::Execution prepare_cub() {
     if (operation_ == "select_if") {
-      return cub_select::select_if(in_.data(), out_.data(), kept_.data(), n_, predicate_);
+      return cub_select::select_if(in_.data(), out_.data(), kept_.data(), n_, predicate_,
+                                   scratch_.peer);
     }
     if (operation_ == "unique")
-      return cub_select::unique(in_.data(), out_.data(), kept_.data(), n_);
+      return cub_select::unique(in_.data(), out_.data(), kept_.data(), n_, scratch_.peer);
     return cub_select::select_flagged(in_.data(), device_flags_.data(), out_.data(), kept_.data(),
-                                      n_);
+                                      n_, scratch_.peer);
   }
   void run_on_host() {
     auto end = host_out_.begin();
@@ -218,7 +222,7 @@ class Selection : public harness::Problem {
   DeviceBuffer<T> device_expected_;
   DeviceBuffer<T> out_;
   DeviceCount kept_;
-  Workspace workspace_;
+  Scratch scratch_;
 };
 
 /// Two columns: unique_by_key (a key and a 4-byte value) and remove_duplicates (a coordinate and a
@@ -240,6 +244,7 @@ class PairSelection : public harness::Problem {
         host_values_(std::move(values)) {}
 
   harness::Execution prepare(const Parameters& point) override {
+    scratch_ = {};
     if (point.text("variant") != "std") return prepare_on_device(point);
     return [this](cudaStream_t) { host_out_ = run_on_host(); };
   }
@@ -267,7 +272,7 @@ class PairSelection : public harness::Problem {
   }
   [[nodiscard]] std::map<std::string, double> counters() const override {
     return {{"kept_items", static_cast<double>(expected_.first.size())},
-            {"workspace_bytes", static_cast<double>(workspace_.bytes())}};
+            {"workspace_bytes", static_cast<double>(scratch_.bytes())}};
   }
 
  protected:
@@ -283,7 +288,7 @@ class PairSelection : public harness::Problem {
   DeviceBuffer<K> out_keys_;
   DeviceBuffer<std::uint32_t> out_values_;
   DeviceCount kept_;
-  Workspace workspace_;
+  Scratch scratch_;
   std::vector<K> host_keys_;
   std::vector<std::uint32_t> host_values_;
   oracle::Pairs<K, std::uint32_t> host_out_;
@@ -314,13 +319,14 @@ class UniqueByKey : public PairSelection<K> {
       if (point.text("variant") == "cub") {
         return cub_select::unique_by_key(this->keys_.data(), this->values_.data(),
                                          this->out_keys_.data(), this->out_values_.data(),
-                                         this->kept_.data(), this->n_);
+                                         this->kept_.data(), this->n_, this->scratch_.peer);
       }
     }
-    return [this, options = options_of(point)](cudaStream_t stream) {
+    return [this, options = options_of(point),
+            workspace = this->scratch_.workspace](cudaStream_t stream) {
       warp_compaction::unique_by_key(this->keys_.span(), this->values_.span(),
                                      this->out_keys_.span(), this->out_values_.span(), this->kept_,
-                                     this->workspace_, stream, options);
+                                     *workspace, stream, options);
     };
   }
   oracle::Pairs<K, std::uint32_t> run_on_host() override {
@@ -373,11 +379,12 @@ class RemoveDuplicates : public PairSelection<std::int32_t> {
 
  private:
   harness::Execution prepare_on_device(const Parameters& point) override {
-    return [this, options = options_of(point)](cudaStream_t stream) {
-      warp_compaction::remove_duplicates(
-          keys_.span(), values_.span(), {tuples_.span(), dimensions, 0}, out_keys_.span(),
-          out_values_.span(), kept_, disorder_, workspace_, stream, options);
-    };
+    return
+        [this, options = options_of(point), workspace = scratch_.workspace](cudaStream_t stream) {
+          warp_compaction::remove_duplicates(
+              keys_.span(), values_.span(), {tuples_.span(), dimensions, 0}, out_keys_.span(),
+              out_values_.span(), kept_, disorder_, *workspace, stream, options);
+        };
   }
   oracle::Pairs<std::int32_t, std::uint32_t> run_on_host() override {
     oracle::Pairs<std::int32_t, std::uint32_t> out;
@@ -419,7 +426,7 @@ std::unique_ptr<harness::Problem> make_selection(const Parameters& problem) {
                               ": expected 4, 8 or 16");
 }
 
-/// Input, output, the expected output, and two_pass_copy's temporary.
+/// Input, output, the expected output, and two_pass_copy's temporary with and without coalescing.
 std::int64_t device_bytes(const Parameters& problem) {
   const std::string& operation = problem.text("operation");
   const std::int64_t n = problem.integer("n");
@@ -428,7 +435,7 @@ std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t flags = operation == "select_flagged" ? n : 0;
   const std::int64_t tuples =
       operation == "remove_duplicates" ? n * RemoveDuplicates::dimensions * 4 : 0;
-  return 4 * n * element + flags + tuples + (1 << 20);
+  return 5 * n * element + flags + tuples + (1 << 20);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ class Descriptor {
 
 std::string read_text(const std::filesystem::path& file) {
   const auto refuse = [&](const std::string& why) {
-    throw UserError(abridged(file.string()) + ": cannot be read: " + why);
+    throw UserError(abridged(file.string(), 400) + ": cannot be read: " + why);
   };
   const Descriptor stream(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
   if (stream.get() < 0) refuse(std::string(std::strerror(errno)) + "; is the path right?");
@@ -125,11 +125,11 @@ Json parse_json(const std::string& text, const std::string& file) {
 }
 
 Json read_json(const std::filesystem::path& file) {
-  return parse_json(read_text(file), abridged(file.string()));
+  return parse_json(read_text(file), abridged(file.string(), 400));
 }
 
 Node read_document(const std::filesystem::path& file) {
-  return {abridged(file.string()), "$", read_json(file)};
+  return {abridged(file.string(), 400), "$", read_json(file)};
 }
 
 std::string file_text(const Json& json) {

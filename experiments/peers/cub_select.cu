@@ -1,7 +1,6 @@
 #include <cub/device/device_select.cuh>
-#include <memory>
+#include <limits>
 
-#include "core/buffer.cuh"
 #include "peers/cub_select.hpp"
 
 namespace warpath::experiments::cub_select {
@@ -9,14 +8,13 @@ namespace {
 
 // Asks a CUB algorithm how much temporary storage it wants, and keeps that with the execution.
 template <class Algorithm>
-harness::Execution with_storage(Algorithm algorithm) {
+harness::Execution with(const Storage& storage, Algorithm algorithm) {
   std::size_t bytes = 0;
   WARPATH_CUDA_CHECK(algorithm(nullptr, bytes, nullptr));
-  const auto storage =
-      std::make_shared<DeviceBuffer<unsigned char>>(static_cast<std::int64_t>(bytes));
-  return [algorithm, storage, bytes](cudaStream_t stream) {
+  char* memory = storage->allocate(static_cast<std::ptrdiff_t>(bytes));
+  return [algorithm, storage, memory, bytes](cudaStream_t stream) {
     std::size_t available = bytes;
-    WARPATH_CUDA_CHECK(algorithm(storage->data(), available, stream));
+    WARPATH_CUDA_CHECK(algorithm(memory, available, stream));
   };
 }
 
@@ -24,43 +22,50 @@ harness::Execution with_storage(Algorithm algorithm) {
 
 template <class T>
 harness::Execution select_if(const T* in, T* out, std::int64_t* kept, std::int64_t n,
-                             KeyBelow<T> predicate) {
-  return with_storage([=](void* storage, std::size_t& bytes, cudaStream_t stream) {
-    return cub::DeviceSelect::If(storage, bytes, in, out, kept, n, predicate, stream);
+                             KeyBelow<T> predicate, const Storage& storage) {
+  return with(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
+    return cub::DeviceSelect::If(memory, bytes, in, out, kept, n, predicate, stream);
   });
 }
 
 template <class T>
 harness::Execution select_flagged(const T* in, const std::uint8_t* flags, T* out,
-                                  std::int64_t* kept, std::int64_t n) {
-  return with_storage([=](void* storage, std::size_t& bytes, cudaStream_t stream) {
-    return cub::DeviceSelect::Flagged(storage, bytes, in, flags, out, kept, n, stream);
+                                  std::int64_t* kept, std::int64_t n, const Storage& storage) {
+  return with(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
+    return cub::DeviceSelect::Flagged(memory, bytes, in, flags, out, kept, n, stream);
   });
 }
 
 template <class T>
-harness::Execution unique(const T* in, T* out, std::int64_t* kept, std::int64_t n) {
-  return with_storage([=](void* storage, std::size_t& bytes, cudaStream_t stream) {
-    return cub::DeviceSelect::Unique(storage, bytes, in, out, kept, n, stream);
+harness::Execution unique(const T* in, T* out, std::int64_t* kept, std::int64_t n,
+                          const Storage& storage) {
+  return with(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
+    return cub::DeviceSelect::Unique(memory, bytes, in, out, kept, n, stream);
   });
 }
 
 template <class K>
 harness::Execution unique_by_key(const K* keys, const std::uint32_t* values, K* out_keys,
-                                 std::uint32_t* out_values, std::int64_t* kept, std::int64_t n) {
-  return with_storage([=](void* storage, std::size_t& bytes, cudaStream_t stream) {
-    return cub::DeviceSelect::UniqueByKey(storage, bytes, keys, values, out_keys, out_values, kept,
-                                          n, stream);
-  });
+                                 std::uint32_t* out_values, std::int64_t* kept, std::int64_t n,
+                                 const Storage& storage) {
+  const auto of = [=](auto count) {
+    return with(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
+      return cub::DeviceSelect::UniqueByKey(memory, bytes, keys, values, out_keys, out_values, kept,
+                                            count, stream);
+    });
+  };
+  if (n <= std::numeric_limits<std::int32_t>::max()) return of(static_cast<std::int32_t>(n));
+  return of(n);
 }
 
 #define WARPATH_INSTANTIATE(T)                                                                   \
-  template harness::Execution select_if(const T*, T*, std::int64_t*, std::int64_t, KeyBelow<T>); \
+  template harness::Execution select_if(const T*, T*, std::int64_t*, std::int64_t, KeyBelow<T>,  \
+                                        const Storage&);                                         \
   template harness::Execution select_flagged(const T*, const std::uint8_t*, T*, std::int64_t*,   \
-                                             std::int64_t);                                      \
-  template harness::Execution unique(const T*, T*, std::int64_t*, std::int64_t);                 \
+                                             std::int64_t, const Storage&);                      \
+  template harness::Execution unique(const T*, T*, std::int64_t*, std::int64_t, const Storage&); \
   template harness::Execution unique_by_key(const T*, const std::uint32_t*, T*, std::uint32_t*,  \
-                                            std::int64_t*, std::int64_t)
+                                            std::int64_t*, std::int64_t, const Storage&)
 WARPATH_INSTANTIATE(std::uint32_t);
 WARPATH_INSTANTIATE(std::uint64_t);
 WARPATH_INSTANTIATE(Element16);

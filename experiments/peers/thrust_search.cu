@@ -6,9 +6,6 @@
 #include <thrust/scan.h>
 #include <thrust/scatter.h>
 
-#include <memory>
-
-#include "peers/kept_storage.cuh"
 #include "peers/thrust_search.hpp"
 
 namespace warpath::experiments::thrust_search {
@@ -50,8 +47,7 @@ harness::Execution upper_bound(const std::int32_t* scan, std::int64_t objects, s
 }
 
 harness::Execution scatter_scan(const std::int32_t* scan, std::int64_t objects, std::int64_t items,
-                                std::int32_t* out) {
-  const auto storage = std::make_shared<KeptStorage>();
+                                std::int32_t* out, const std::shared_ptr<KeptStorage>& storage) {
   return [=](cudaStream_t stream) {
     const thrust::counting_iterator<std::int32_t> numbers(0);
     WARPATH_CUDA_CHECK(

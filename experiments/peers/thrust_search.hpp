@@ -2,19 +2,22 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "harness/technique.hpp"
+#include "scratch.cuh"
 
 namespace warpath::experiments::thrust_search {
 
-// Each makes the execution, with its temporary storage; all pointers are device memory. `scan`: the
-// exclusive scan of the work-item counts; objects[i] becomes the object of work item i.
+// Each makes the execution; all pointers are device memory. `scan`: the exclusive scan of the
+// work-item counts; out[i] becomes the object of work item i. No call waits for the GPU
+// (par_nosync), and Thrust itself takes 32-bit offsets where they do.
 
 /// thrust::upper_bound of the work items in the scan, less one.
 harness::Execution upper_bound(const std::int32_t* scan, std::int64_t objects, std::int64_t items,
                                std::int32_t* out);
 /// Each object that has work items scatters its number to the first; a maximum scan spreads them.
 harness::Execution scatter_scan(const std::int32_t* scan, std::int64_t objects, std::int64_t items,
-                                std::int32_t* out);
+                                std::int32_t* out, const std::shared_ptr<KeptStorage>& storage);
 
 }  // namespace warpath::experiments::thrust_search

@@ -1,9 +1,6 @@
 #include <thrust/execution_policy.h>
 #include <thrust/set_operations.h>
 
-#include <memory>
-
-#include "peers/kept_storage.cuh"
 #include "peers/thrust_sets.hpp"
 
 namespace warpath::experiments::thrust_sets {
@@ -57,20 +54,18 @@ Key* by_key(const Policy& policy, SetOperation operation, const Arrays<Key>& of)
 
 template <class Key>
 harness::Execution set_operation(SetOperation operation, const Arrays<Key>& arrays,
-                                 std::int64_t* count) {
-  const auto storage = std::make_shared<KeptStorage>();
+                                 std::int64_t* count, const std::shared_ptr<KeptStorage>& storage) {
   return [=](cudaStream_t stream) {
     const auto policy = thrust::cuda::par_nosync(*storage).on(stream);
     Key* end = arrays.a_values == nullptr ? keys_alone(policy, operation, arrays)
                                           : by_key(policy, operation, arrays);
-    // Thrust has waited for its count, which it returns to the host.
-    const std::int64_t outputs = end - arrays.out;
-    WARPATH_CUDA_CHECK(
-        cudaMemcpyAsync(count, &outputs, sizeof outputs, cudaMemcpyHostToDevice, stream));
+    *count = end - arrays.out;
   };
 }
 
-template harness::Execution set_operation(SetOperation, const Arrays<std::int32_t>&, std::int64_t*);
-template harness::Execution set_operation(SetOperation, const Arrays<std::int64_t>&, std::int64_t*);
+template harness::Execution set_operation(SetOperation, const Arrays<std::int32_t>&, std::int64_t*,
+                                          const std::shared_ptr<KeptStorage>&);
+template harness::Execution set_operation(SetOperation, const Arrays<std::int64_t>&, std::int64_t*,
+                                          const std::shared_ptr<KeptStorage>&);
 
 }  // namespace warpath::experiments::thrust_sets

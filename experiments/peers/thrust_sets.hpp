@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 
 #include "balanced_path_sets/variant.hpp"
 #include "harness/technique.hpp"
+#include "scratch.cuh"
 
 namespace warpath::experiments::thrust_sets {
 
@@ -23,10 +25,12 @@ struct Arrays {
 };
 
 /// Makes the execution: thrust::set_intersection, set_union, set_difference or
-/// set_symmetric_difference, or its by_key form if there are values; *count, device memory, becomes
-/// the number of outputs. Key: std::int32_t or std::int64_t.
+/// set_symmetric_difference, or its by_key form if there are values. Each waits for the GPU: it
+/// returns the number of outputs to the host, in *count, and there is no form that does not.
+/// Temporary storage is kept from call to call. Key: std::int32_t or std::int64_t.
 template <class Key>
 harness::Execution set_operation(balanced_path_sets::SetOperation operation,
-                                 const Arrays<Key>& arrays, std::int64_t* count);
+                                 const Arrays<Key>& arrays, std::int64_t* count,
+                                 const std::shared_ptr<KeptStorage>& storage);
 
 }  // namespace warpath::experiments::thrust_sets
