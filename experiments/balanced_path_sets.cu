@@ -9,6 +9,8 @@
 
 #include "balanced_path_sets/balanced_path_sets.cuh"
 #include "balanced_path_sets/demonstration.cuh"
+#include "balanced_path_sets/no_duplicates.hpp"
+#include "balanced_path_sets/parts.cuh"
 #include "device_compare.cuh"
 #include "harness/device.hpp"
 #include "peers/thrust_sets.hpp"
@@ -87,7 +89,9 @@ template <class Key>
 class Sets : public harness::Problem {
  public:
   explicit Sets(const Parameters& problem)
-      : a_count_(a_count(problem)), has_values_(problem.on("values")) {
+      : a_count_(a_count(problem)),
+        has_values_(problem.on("values")),
+        has_duplicates_(problem.text("distribution") != "unique") {
     const std::int64_t n = problem.integer("n");
     const auto seed = static_cast<std::uint64_t>(problem.integer("seed"));
     const std::string& distribution = problem.text("distribution");
@@ -114,14 +118,19 @@ class Sets : public harness::Problem {
         return thrust_sets::set_operation(operation, arrays(), &host_count_, scratch_.peer);
       }
     }
-    if (point.text("variant") == counted) {
-      return [this, enqueue = prepare_ours(operation, balanced_path_sets::Variant::single_pass)](
+    const std::string& variant = point.text("variant");
+    if (variant == counted) {
+      return [this, enqueue = prepare_ours(operation, {balanced_path_sets::Variant::single_pass})](
                  cudaStream_t stream) {
         enqueue(stream);
         host_count_ = count_.get(stream);
       };
     }
-    return prepare_ours(operation, harness::named<balanced_path_sets::Variant>(point, "variant"));
+    if (variant == "compact_no_duplicates") return prepare_without_duplicates(operation);
+    if (variant == "compact_range_checked") {
+      return prepare_ours(operation, {balanced_path_sets::Variant::compact, true});
+    }
+    return prepare_ours(operation, {harness::named<balanced_path_sets::Variant>(point, "variant")});
   }
 
   void poison(cudaStream_t stream) override {
@@ -140,7 +149,11 @@ class Sets : public harness::Problem {
   std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) override {
     const SetOperation operation = operation_of(point);
     if (!is_answered_ || operation != operation_) answer(operation);
-    const bool is_on_host = point.text("variant") == "thrust" || point.text("variant") == counted;
+    const std::string& variant = point.text("variant");
+    const bool is_single_pass = variant == "single_pass" || variant == counted;
+    is_two_pass_ = !is_single_pass && variant != "thrust";
+    if (is_two_pass_ && part_counters_.empty()) count_parts(stream);
+    const bool is_on_host = variant == "thrust" || variant == counted;
     const std::int64_t outputs = is_on_host ? host_count_ : count_.get(stream);
     if (outputs != expected_.count()) {
       return std::to_string(outputs) + " outputs, expected " + std::to_string(expected_.count());
@@ -157,11 +170,50 @@ class Sets : public harness::Problem {
     return {n, moved * static_cast<std::int64_t>(sizeof(Key)), 0, "copy"};
   }
   [[nodiscard]] std::map<std::string, double> counters() const override {
-    return {{"outputs_count", static_cast<double>(expected_.count())},
-            {"workspace_bytes", static_cast<double>(scratch_.bytes())}};
+    std::map<std::string, double> counters = {
+        {"outputs_count", static_cast<double>(expected_.count())},
+        {"workspace_bytes", static_cast<double>(scratch_.bytes())}};
+    if (is_two_pass_) counters.insert(part_counters_.begin(), part_counters_.end());
+    return counters;
   }
 
  private:
+  /// Of the parts that the source's variants give to tiles and threads, whatever the operation.
+  void count_parts(cudaStream_t stream) {
+    using balanced_path_sets::SetTuning;
+    const thrust_sets::Arrays<Key> of = arrays();
+    const auto sizes = [&](int part_items) {
+      return part_sizes<Key>({of.a, nullptr, of.a_count}, {of.b, nullptr, of.b_count}, part_items,
+                             stream);
+    };
+    const PartSizes tiles = sizes(SetTuning::tile_items);
+    if (tiles.parts > 0) {
+      part_counters_["least_tile_elements"] = tiles.least_elements;
+      part_counters_["most_tile_elements"] = tiles.most_elements;
+    }
+    const PartSizes threads = sizes(SetTuning::items);
+    if (threads.parts > 0) {
+      part_counters_["least_thread_elements"] = threads.least_elements;
+      part_counters_["most_thread_elements"] = threads.most_elements;
+      part_counters_["least_thread_slots"] = threads.least_slots;
+      part_counters_["most_thread_slots"] = threads.most_slots;
+    }
+  }
+
+  harness::Execution prepare_without_duplicates([[maybe_unused]] SetOperation operation) {
+    if constexpr (std::is_same_v<Key, std::int32_t>) {
+      if (has_duplicates_) throw harness::NotHere("these inputs have duplicate keys");
+      if (!has_values_) {
+        return [this, operation, workspace = scratch_.workspace](cudaStream_t stream) {
+          const thrust_sets::Arrays<Key> of = arrays();
+          compact_without_duplicates(operation, {of.a, of.a_count}, {of.b, of.b_count}, out_.span(),
+                                     count_, *workspace, stream);
+        };
+      }
+    }
+    throw harness::NotHere("compiled for 4-byte keys without values");
+  }
+
   /// What std::set_* makes of the keys' indices.
   void answer(SetOperation operation) {
     std::vector<std::int32_t> indices(keys_.size());
@@ -214,7 +266,8 @@ class Sets : public harness::Problem {
             out_values_.data()};
   }
 
-  harness::Execution prepare_ours(SetOperation operation, balanced_path_sets::Variant chosen) {
+  harness::Execution prepare_ours(SetOperation operation,
+                                  const balanced_path_sets::Options& chosen) {
     switch (operation) {
       case SetOperation::intersection:
         return ours<SetOperation::intersection>(chosen);
@@ -229,23 +282,24 @@ class Sets : public harness::Problem {
   }
 
   template <SetOperation operation>
-  harness::Execution ours(balanced_path_sets::Variant variant) {
-    return [this, variant, workspace = scratch_.workspace](cudaStream_t stream) {
+  harness::Execution ours(const balanced_path_sets::Options& options) {
+    return [this, options, workspace = scratch_.workspace](cudaStream_t stream) {
       const thrust_sets::Arrays<Key> of = arrays();
       const DeviceSpan<const Key> a{of.a, of.a_count};
       const DeviceSpan<const Key> b{of.b, of.b_count};
       if (!has_values_) {
         return balanced_path_sets::set_operation<operation>(a, b, out_.span(), count_, *workspace,
-                                                            stream, {variant});
+                                                            stream, options);
       }
       balanced_path_sets::set_operation_by_key<operation>(
           a, {of.a_values, of.a_count}, b, {of.b_values, of.b_count}, out_.span(),
-          out_values_.span(), count_, *workspace, stream, {variant});
+          out_values_.span(), count_, *workspace, stream, options);
     };
   }
 
   std::int64_t a_count_;
   bool has_values_;
+  bool has_duplicates_;
   std::vector<Key> keys_;  ///< A's, then B's
   DeviceBuffer<Key> device_keys_;
   DeviceBuffer<Key> device_values_;
@@ -256,6 +310,8 @@ class Sets : public harness::Problem {
   SetOperation operation_ = SetOperation::intersection;  ///< that is answered
   DeviceBuffer<Key> expected_;
   DeviceBuffer<Key> expected_values_;
+  std::map<std::string, double> part_counters_;
+  bool is_two_pass_ = false;  ///< whether the variant that was checked last is one of the source's
   Scratch scratch_;
   std::int64_t host_count_ = 0;  ///< of a variant that returns it to the host
 };
@@ -265,12 +321,12 @@ std::unique_ptr<harness::Problem> make_sets(const Parameters& problem) {
   return harness::make_problem<Sets<std::int64_t>>(problem);
 }
 
-/// Inputs, outputs and what is expected, each with values or without, and what `compact` stores in
-/// between.
+/// Inputs, outputs and what is expected, each with values or without, what `compact` stores in
+/// between, and where the parts of threads begin.
 std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t key_bytes = problem.text("key") == "i32" ? 4 : 8;
   const std::int64_t arrays = problem.on("values") ? 8 : 4;
-  return problem.integer("n") * (arrays * key_bytes + 1) + (1 << 20);
+  return problem.integer("n") * (arrays * key_bytes + 2) + (1 << 20);
 }
 
 }  // namespace
@@ -301,7 +357,11 @@ harness::Technique balanced_path_sets_technique() {
             "the source: store into a temporary array, scan the counts, close the gaps"},
            {Variant::single_pass, Role::technique,
             "once: the next keys are loaded meanwhile, places come from look-back"}},
-          {{counted, Role::technique, Runs::anywhere,
+          {{"compact_no_duplicates", Role::technique, Runs::anywhere,
+            "compact with Duplicates = false: 4-byte keys that rise, without values"},
+           {"compact_range_checked", Role::technique, Runs::anywhere,
+            "compact with range checks in every tile"},
+           {counted, Role::technique, Runs::anywhere,
             "single_pass and DeviceCount::get(): what a caller waits for the count, as Thrust's "
             "must",
             /*waits_for_gpu=*/true},

@@ -64,6 +64,12 @@ struct SetTile {
     b_begin = a_loaded();
   }
 
+  /// Does without the next keys, where B's come right after A's.
+  __device__ void give_up_extension() {
+    is_extended = false;
+    b_begin = a_loaded();
+  }
+
   /// How many keys are loaded.
   [[nodiscard]] __device__ int a_loaded() const { return a_count + (is_extended ? 1 : 0); }
   [[nodiscard]] __device__ int b_loaded() const { return b_count + (is_extended ? 1 : 0); }

@@ -45,7 +45,7 @@ std::int64_t tiles_of(const Call<Key, Value, Less>& call, std::int64_t tile_item
 
 /// `count_scan_stream`, and `compact`.
 template <SetOperation operation, bool Duplicates, class Key, class Value, class Less>
-void run_two_pass(const Call<Key, Value, Less>& call, bool is_compact) {
+void run_two_pass(const Call<Key, Value, Less>& call, bool is_compact, bool range_checks) {
   using Shape = SetTuning;
   const std::int64_t tiles = tiles_of(call, Shape::tile_items);
   const auto blocks = static_cast<unsigned>(tiles);
@@ -63,7 +63,7 @@ void run_two_pass(const Call<Key, Value, Less>& call, bool is_compact) {
                       counts = counts]<Stage which>(const Output<Key, Value>& out) {
     launch({blocks, Shape::threads, sizeof(BlockSetStorage<Shape, Key>), call.stream},
            set_operation_kernel<Shape, operation, Duplicates, which, Key, Value, Less>, call.a,
-           call.b, partitions, out, counts, call.less);
+           call.b, partitions, out, counts, range_checks, call.less);
   };
   if (!is_compact) {
     stage.template operator()<Stage::count>(call.out);
@@ -121,7 +121,7 @@ void run(const Call<Key, Value, Less>& call, const Options& options) {
                 "a tile of keys must fit the shared memory of every device (99 KiB), whose "
                 "alignment is 16: keys have 64 bytes at most; sort references to larger ones");
   if (options.variant == Variant::compact) {
-    return run_two_pass<operation, Duplicates>(call, /*is_compact=*/true);
+    return run_two_pass<operation, Duplicates>(call, /*is_compact=*/true, options.range_checks);
   }
   if constexpr (has_lines<Key>) {
     using Shape = SinglePassTuning<operation, Key, Value>;
@@ -132,7 +132,7 @@ void run(const Call<Key, Value, Less>& call, const Options& options) {
       return run_single_pass<Shape, operation, Duplicates>(call);
     }
   }
-  run_two_pass<operation, Duplicates>(call, /*is_compact=*/false);
+  run_two_pass<operation, Duplicates>(call, /*is_compact=*/false, options.range_checks);
 }
 
 }  // namespace warpath::balanced_path_sets::detail

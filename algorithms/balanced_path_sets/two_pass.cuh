@@ -37,15 +37,17 @@ enum class Stage {
   compact  ///< they are stored from out[tile * tile_items] on, and counted
 };
 
-/// One block a tile.
+/// One block a tile. `range_checks`: in all of them.
 template <class Shape, SetOperation operation, bool Duplicates, Stage stage, class Key, class Value,
           class Less>
 __global__ void __launch_bounds__(Shape::threads)
     set_operation_kernel(Input<Key, Value> a, Input<Key, Value> b, const std::int64_t* partitions,
-                         Output<Key, Value> out, std::int64_t* counts, Less less) {
+                         Output<Key, Value> out, std::int64_t* counts, bool range_checks,
+                         Less less) {
   auto& shared = dynamic_shared<BlockSetStorage<Shape, Key>>();
   const std::int64_t number = blockIdx.x;
-  const SetTile tile = partitioned_tile(number, Shape::tile_items, a.count, b.count, partitions);
+  SetTile tile = partitioned_tile(number, Shape::tile_items, a.count, b.count, partitions);
+  if (range_checks) tile.give_up_extension();
   const auto slots = block_set_operation<Shape, operation, Duplicates>(a, b, tile, less, shared);
   int total = 0;
   const int before = block_exclusive_sum(slots.count(), shared.sums, total);

@@ -43,6 +43,9 @@ constexpr auto enum_table(Variant) {
 
 struct Options {
   Variant variant = Variant::single_pass;
+  /// Of count_scan_stream and compact: all tiles test the ends of their ranges. Else, as the source
+  /// does, only those do that do not have a next key of both inputs after them.
+  bool range_checks = false;
 };
 
 }  // namespace warpath::balanced_path_sets

@@ -8,6 +8,11 @@
 namespace warpath::balanced_path_sets::test {
 namespace {
 
+constexpr Options all_options[] = {{Variant::count_scan_stream},
+                                   {Variant::compact},
+                                   {Variant::compact, /*range_checks=*/true},
+                                   {Variant::single_pass}};
+
 class SetsOfInts : public testing::Test {
  protected:
   /// Every operation by every variant, on keys and on pairs.
@@ -30,16 +35,17 @@ class SetsOfInts : public testing::Test {
                                   most_outputs(which.operation, static_cast<std::int64_t>(a.size()),
                                                static_cast<std::int64_t>(b.size())),
                                   shift_++);
-    for (const Variant variant : all_variants) {
-      SCOPED_TRACE(name_of(which.operation) + " by " + name_of(variant) + ", duplicates " +
+    for (const Options& options : all_options) {
+      SCOPED_TRACE(name_of(which.operation) + " by " + name_of(options.variant) +
+                   ", range checks " + std::to_string(options.range_checks) + ", duplicates " +
                    std::to_string(which.duplicates) + ", " + std::to_string(a.size()) + " and " +
                    std::to_string(b.size()) + " keys");
       arrays.expect_keys(stream_, [&](auto out, auto& count) {
-        int_sets(which, arrays.a(), arrays.b(), out, count, workspace_, stream_, {variant});
+        int_sets(which, arrays.a(), arrays.b(), out, count, workspace_, stream_, options);
       });
       arrays.expect_pairs(stream_, [&](auto out, auto out_values, auto& count) {
         int_pairs(which, arrays.a(), arrays.a_values(), arrays.b(), arrays.b_values(), out,
-                  out_values, count, workspace_, stream_, {variant});
+                  out_values, count, workspace_, stream_, options);
       });
     }
   }
