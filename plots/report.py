@@ -40,8 +40,8 @@ def number(value: Any, digits: int = 4) -> str:
         return str(value)
     if isinstance(value, int) and value >= 1024 and value & (value - 1) == 0:
         return f"2^{value.bit_length() - 1}"
-    if isinstance(value, int):
-        return f"{value:,}"
+    if isinstance(value, int) or (digits <= 5 and 1e4 <= abs(value) < 1e5):
+        return f"{value:,.0f}"
     return f"{value:.{digits}g}" if abs(value) < 1e5 else f"{value:.3e}"
 
 
@@ -149,7 +149,7 @@ def verdicts(archive: Archive) -> list:
         if rows:
             blocks += [Heading(4, heading), Table(["metric", "where", *columns], rows)]
             marks = "".join(row[2:][columns.index("measured")] for row in rows)
-            if text := marks_explained(archive, marks):
+            if text := marks_explained(marks):
                 blocks.append(Paragraph(text))
     return blocks
 
@@ -182,14 +182,13 @@ def verdict_cells(archive: Archive, verdict: Verdict) -> dict[str, str]:
 
 
 def verdict_doubts(archive: Archive, verdict: Verdict) -> str:
-    """The marks of the row that decided, be they its baseline's run; none of a counter."""
+    """The marks of the row that decided and of its baseline; none of a counter."""
     if verdict.counter or not verdict.at:
         return ""
     row = row_at(archive, verdict.at)
-    marks = doubts(archive, row)
     baseline = row_at(archive, verdict.at | verdict.baseline) if verdict.baseline else None
-    across = row and baseline and archive.origin_of(row) != archive.origin_of(baseline)
-    return marks + (OTHER_RUN if across and OTHER_RUN not in marks else "")
+    marks = doubts(archive, row) + doubts(archive, baseline)
+    return "".join(mark for mark in (FEW, WIDE, OTHER_RUN) if mark in marks)
 
 
 def row_at(archive: Archive, point: dict[str, Any]) -> Row | None:
@@ -264,7 +263,7 @@ def doubts(archive: Archive, row: Row | None) -> str:
     return few + wide + (OTHER_RUN if archive.is_of_another_run(row) else "")
 
 
-def marks_explained(archive: Archive, text: str) -> str:
+def marks_explained(text: str) -> str:
     """What the marks in this text mean; nothing where there is none."""
     texts = [f"{FEW} Fewer than {FEWEST_SAMPLES} samples."] if FEW in text else []
     if WIDE in text:
@@ -289,9 +288,10 @@ def other_runs(archive: Archive) -> str:
 def timing_table(archive: Archive, rows: list[Row]) -> list:
     """All timed points, folded away where they are many; those at the largest n in the open."""
     names = [name for name in varying(rows) if name != "variant"]
-    peaks = sorted({row.peak for row in rows if row.peak})
-    share = "% of peak" if peaks in ([], ["copy"]) else f"% of peak ({', '.join(peaks)})"
-    columns = [*names, "variant", "median ms", "p10", "p90", "samples", "GB/s", share]
+    peaks = peaks_of(rows)
+    columns = [*names, "variant", "median ms", "p10", "p90", "samples", "GB/s"]
+    columns += ["% of peak"] if peaks else []
+    columns += ["peak"] if len(peaks) > 1 else []
     gains = {id(row): archive.speedup_over_peer(row) for row in rows}
     peers = sorted({row.variant for row in rows if row.role == "peer"})
     if peers:
@@ -313,10 +313,11 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
         time = row.timing
         return [
             *(number(row.params.get(name)) for name in names),
-            f"{row.variant} ({row.role})" if row.role != "technique" else row.variant,
+            labelled(row),
             number(time.median) + doubts(archive, row),
             *(number(value) for value in (time.p10, time.p90, time.samples, row.gb_per_s)),
-            number(row.percent_of_peak, 3),
+            *([number(row.percent_of_peak, 3)] if peaks else []),
+            *([peak_of(row) or NONE] if len(peaks) > 1 else []),
             *([gain_of(row)] if peers else []),
             *(counter(row.counters.get(name)) for name in counters),
             *([settings(row.choices)] if has_choices else []),
@@ -332,17 +333,47 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
     ordered = sorted(rows, key=order)
     clock = "CPU, wall clock" if rows[0].clock == "host" else "GPU"
     legend = f"Times: {clock}; constant: {settings(constant(rows))}."
+    legend += "".join(f" {peak_explained(archive, peak)}" for peak in peaks)
     if peers:
-        legend += " Speed-up: the peer's median time at the same point over this one's."
+        fastest = "peer" if len(peers) == 1 else "fastest peer"
+        legend += f" Speed-up: the {fastest}'s median time at the same point over this one's."
     marks = "".join(doubts(archive, row) + gain_of(row) for row in rows)
-    blocks: list = [Paragraph(f"{legend} {marks_explained(archive, marks)}".strip())]
+    blocks: list = [Paragraph(f"{legend} {marks_explained(marks)}".strip())]
     short = at_largest_n(ordered, names)
     if len(ordered) <= 24 or len(short) == len(ordered):
         return [*blocks, Table(columns, [line(row) for row in ordered])]
-    if len(short) <= 60:
+    if len(short) <= 64:
         blocks.append(Table(columns, [line(row) for row in short]))
     everything = Table(columns, [line(row) for row in ordered])
     return [*blocks, Details(f"All {len(ordered)} timed points", [everything])]
+
+
+def labelled(row: Row) -> str:
+    """The row's variant, with its role where that is another than the technique's."""
+    return row.variant if row.role in ("technique", row.variant) else f"{row.variant} ({row.role})"
+
+
+def peak_of(row: Row) -> str | None:
+    """The ceiling that a row is a share of; where an archive names none, the copy bandwidth."""
+    return None if row.percent_of_peak is None else row.peak or "copy"
+
+
+def peaks_of(rows: list[Row]) -> list[str]:
+    """The ceilings that rows are shares of."""
+    return sorted({peak for row in rows if (peak := peak_of(row))})
+
+
+PEAKS = {"copy": "copy bandwidth", "fill": "fill bandwidth"}
+PEAKS |= {"ex2": "rate of exponentials", "fma": "rate of fused multiply-adds"}
+
+
+def peak_explained(archive: Archive, peak: str) -> str:
+    """What `% of peak` is a share of: a ceiling that the archive's run measured."""
+    what = PEAKS.get(peak, f"rate of {peak}")
+    for name, unit in ((f"{peak}_gb_per_s", " GB/s"), (f"{peak}_per_s", "/s")):
+        if name in archive.ceilings:
+            what += f", {number(archive.ceilings[name])}{unit}"
+    return f"Peak ({peak}): the measured {what}."
 
 
 def at_largest_n(rows: list[Row], names: list[str]) -> list[Row]:
@@ -559,7 +590,7 @@ def read_inputs(results: Path, archived: Path | None) -> Inputs:
 
 
 def machine(inputs: Inputs) -> list:
-    """The device, the host, and the measured ceilings that percentages refer to."""
+    """The device, the host, and what it can do at best."""
     archives = inputs.own.every()
     if not archives:
         return [Paragraph("This machine has no results of its own yet.")]
@@ -568,10 +599,11 @@ def machine(inputs: Inputs) -> list:
     rows += [["driver", facts.driver], ["CUDA", facts.cuda_version or NONE]] if facts.driver else []
     cores = f", {facts.host_cores} cores" if facts.host_cores else ""
     rows += [["host", f"{facts.host or 'unknown'}{cores}"], ["compiler", facts.compiler or NONE]]
-    blocks: list = [Table(["this machine", ""], rows)]
+    blocks: list = [Table(["measured on", ""], rows)]
     if ceilings := (inputs.own.info or {}).get("ceilings"):
         what = "this GPU" if facts.backend == "cuda" else "this host, not a GPU"
         blocks += [Heading(3, f"Measured ceilings of {what}"), ceiling_table(ceilings)]
+        blocks.append(Paragraph("Each run measures them again: its percentages refer to its own."))
     if facts.backend == "emulated":
         text = (
             "No GPU was used: the kernels ran on the CPU through the SIMT executor, which shows "
@@ -633,10 +665,46 @@ def summary_rows(inputs: Inputs) -> list[list[str]]:
     return rows
 
 
+HOW_TO_READ = (
+    "A section is a technique, a part of it an experiment: its figures, what was expected beside "
+    "what was measured, all times, what was skipped and why, and the command and the commit that "
+    "made them. Claims of a source are REPRODUCED or DIFFER, aims of this project are MET or "
+    "MISSED, published figures of other hardware are shown and not judged; what no row can say is "
+    "NOT TESTABLE HERE.",
+    "Only verified answers have times: the median, and the 10th and 90th percentile beside it. "
+    "GB/s counts the bytes that any solution must read and write. Peers are other libraries, naive "
+    "and oracle are baselines; all other variants are this project's. What variants, parameters "
+    "and counters are: `algorithms/<technique>/README.md`; how times are taken: "
+    "`experiments/harness/README.md`.",
+)
+
+
+def devices(folder: Folder) -> list[str]:
+    """The device of a folder's results, if it has any."""
+    return list(dict.fromkeys(archive.provenance.device for archive in folder.every()))
+
+
+def surprises(inputs: Inputs) -> list:
+    """The claims that differ and the aims that were missed, of all experiments of this machine."""
+    columns = ["experiment", "metric", "where", "required", "measured", "verdict", "remark"]
+    rows = []
+    for archive in inputs.own.archives.values():
+        for each in archive.verdicts:
+            if each.verdict in ("DIFFERS", "MISSED"):
+                cells = verdict_cells(archive, each)
+                rows.append([archive.name, metric_name(each), settings(each.where)])
+                rows[-1] += [cells[column] for column in columns[3:]]
+    if not rows:
+        return []
+    title = Heading(3, "Claims that differ and aims that were missed")
+    marks = marks_explained("".join(row[columns.index("measured")] for row in rows))
+    return [title, Table(columns, rows), *([Paragraph(marks)] if marks else [])]
+
+
 def build(inputs: Inputs, figures: Path) -> Document:
     """The whole report; draws its figures into `figures`."""
-    document = Document("Warpath report")
-    document.add(*machine(inputs))
+    document = Document(" of ".join(["Warpath report", *devices(inputs.own)]))
+    document.add(*(Paragraph(text) for text in HOW_TO_READ), *machine(inputs))
     for error in unreadable(inputs):
         document.add(Note("left out", str(error)))
     document.add(Heading(2, "Summary"))
@@ -646,7 +714,7 @@ def build(inputs: Inputs, figures: Path) -> Document:
         of_all = [each for archive in inputs.own.archives.values() for each in archive.verdicts]
         counts = [f"{name}: {tally(of_all, kind)}" for kind, name in KIND_NAMES.items()]
         document.add(Paragraph("In all. " + "; ".join(counts) + "."))
-    document.add(*stale_archives(inputs))
+    document.add(*surprises(inputs), *stale_archives(inputs))
     for technique, experiments in sorted(inputs.experiments().items()):
         document.add(Heading(2, technique))
         for experiment in experiments:
@@ -698,7 +766,8 @@ def experiment_part(inputs: Inputs, key: tuple[str, str], figures: Path) -> list
     if first is None:
         return []
     blocks: list = [Heading(3, first.title)]
-    blocks.append(Paragraph(f"Claim: {first.claim}" if first.claim else first.name))
+    claim = f" Claim: {first.claim}" if first.claim else ""
+    blocks.append(Paragraph(f"Experiment `{first.name}`.{claim}"))
     if first.source:
         blocks.append(Paragraph(f"Source: {first.source}"))
     if own:

@@ -63,20 +63,67 @@ def test_a_gpus_report_has_figures_verdicts_and_origin(gpu_report):
     assert "archived" not in page.split("</style>")[1]
 
 
-def test_a_command_names_no_folder_and_a_share_its_ceiling(tmp_path):
+def test_a_command_names_no_folder(tmp_path):
     made = synthetic.throughput()
     made["command"] += " --profile paper --out /elsewhere/runs --set n=4"
-    made["rows"] = [each | {"peak": "ex2"} for each in made["rows"]]
     folder = tmp_path / "results" / "synthetic-gpu"
     synthetic.write(folder, made)
     _, markdown, _ = make(folder)
     assert "throughput.json --profile paper --set n=4" in markdown
     assert "elsewhere" not in markdown
-    assert "| % of peak (ex2) |" in markdown
 
 
-def test_the_share_of_a_copy_is_just_that(gpu_report):
+def test_a_share_is_one_of_a_ceiling_that_is_named_with_its_value(passes_folder, gpu_report):
     assert "| % of peak |" in gpu_report[2]
+    assert "Peak (copy): the measured copy bandwidth, 4000 GB/s." in gpu_report[2]
+    made = synthetic.passes()
+    made["ceilings"] |= {"ex2_per_s": 4.0e12}
+    made["rows"][0]["peak"] = "ex2"
+    made["rows"][1]["percent_of_peak"] = None  # it has no ceiling
+    synthetic.write(passes_folder, made)
+    body = section(make(passes_folder)[1], "Synthetic passes")
+    assert "Peak (ex2): the measured rate of exponentials, 4.000e+12/s." in body
+    assert "| % of peak | peak |" in body
+    small, next_one = (
+        next(line for line in body.splitlines() if line.startswith(f"| {n} | single_pass |"))
+        for n in ("2^16", "2^20")
+    )
+    assert "| ex2 |" in small
+    assert f"| {report.NONE} | {report.NONE} |" in next_one
+
+
+def test_where_nothing_has_a_ceiling_there_is_no_share(passes_folder):
+    made = synthetic.passes()
+    for row in made["rows"]:
+        row["percent_of_peak"] = None
+    synthetic.write(passes_folder, made)
+    body = section(make(passes_folder)[1], "Synthetic passes")
+    assert "median ms" in body and "% of peak" not in body and "Peak (" not in body
+
+
+def test_what_differs_or_was_missed_stands_in_front(passes_folder):
+    made = [
+        verdict_of("claim", "REPRODUCED", at_most=0.5, measured=0.48),
+        verdict_of("aim", "MISSED", at_most=12534, measured=12640.5),
+    ]
+    synthetic.write(passes_folder, synthetic.passes() | {"verdicts": made})
+    body = section(make(passes_folder)[1], "Claims that differ and aims that were missed")
+    assert "| sample/passes | time ms | n=2^28, operation=select_if | <= 12,534 | 12,640 |" in body
+    assert "REPRODUCED" not in body
+    synthetic.write(passes_folder, synthetic.passes() | {"verdicts": made[:1]})
+    assert "Claims that differ" not in make(passes_folder)[1]
+
+
+def test_a_role_is_named_where_it_says_more_than_the_variant(passes_folder):
+    made = synthetic.passes()
+    for row in made["rows"]:
+        if row["variant"].startswith("two_pass"):
+            row["role"] = "naive"
+            row["variant"] = row["variant"].replace("two_pass_copy", "naive")
+    synthetic.write(passes_folder, made)
+    body = section(make(passes_folder)[1], "Synthetic passes")
+    assert "| two_pass_recount (naive) |" in body and "| cub (peer) |" in body
+    assert "| naive |" in body
 
 
 def test_what_was_counted_and_chosen_stands_beside_the_times(tmp_path):
@@ -232,6 +279,9 @@ def test_few_samples_and_wide_spreads_are_marked_wherever_a_time_is_shown(passes
     synthetic.write(passes_folder, content | {"verdicts": [decided]})
     body = section(make(passes_folder)[1], "Synthetic passes")
     assert "| <= 1 | 0.75† | **MET** |" in body
+    compared = decided | {"baseline": {"variant": wide["variant"], "n": wide["params"]["n"]}}
+    synthetic.write(passes_folder, content | {"verdicts": [compared]})
+    assert "| <= 1 | 0.75†‡ | **MET** |" in section(make(passes_folder)[1], "Synthetic passes")
     assert "| 0.75† | 0.75 | 0.75 | 5 |" in body
     assert "| 0.5‡ | 0.47 | 0.53 | 60 |" in body
     assert "† Fewer than 6 samples." in body and "‡ p10 and p90 lie more than 10%" in body
