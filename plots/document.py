@@ -11,6 +11,7 @@ import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def _markdown(block, folder: Path) -> str:
             lines = [columns, rule, *rows]
             return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
         case Picture(_, png, caption):
-            link = Path(os.path.relpath(png, folder)).as_posix().replace(" ", "%20")
+            link = quote(Path(os.path.relpath(png, folder)).as_posix())
             return f"![{caption}]({link})\n\n*{caption}*"
         case Details(summary, blocks):
             inner = "\n\n".join(_markdown(each, folder) for each in blocks)

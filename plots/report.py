@@ -573,6 +573,11 @@ class Inputs:
         found = (folder.archives.get(key) for folder in self.archived)
         return [archive for archive in found if archive and archive.gpu_rows()]
 
+    def shown_of(self, key: tuple[str, str]) -> tuple[Archive | None, list[Archive]]:
+        """This machine's archive of one experiment and, unless a GPU timed it, the archived."""
+        own = self.own.archives.get(key)
+        return own, [] if own and own.gpu_rows() else self.archived_of(key)
+
 
 def read_inputs(results: Path, archived: Path | None) -> Inputs:
     """Reads this machine's folder and, beside it, every device's folder under `archived`."""
@@ -747,8 +752,10 @@ def stale_archives(inputs: Inputs) -> list:
     known, why_not = history.of_this_tree()
     if not known:
         return [Note("info", f"Whether an archive is stale cannot be told: {why_not}.")]
-    folders = (inputs.own, *inputs.archived)
-    every = [archive for folder in folders for archive in folder.every()]
+    every = inputs.own.every()
+    for technique, experiments in inputs.experiments().items():
+        for experiment in experiments:
+            every += inputs.shown_of((technique, experiment))[1]
     names = [slug(archive) for archive in every if is_stale(archive)]
     if not names:
         return []
@@ -761,7 +768,7 @@ def stale_archives(inputs: Inputs) -> list:
 
 def experiment_part(inputs: Inputs, key: tuple[str, str], figures: Path) -> list:
     """This machine's results of one experiment and, unless a GPU timed it here, the archived."""
-    own, others = inputs.own.archives.get(key), inputs.archived_of(key)
+    own, others = inputs.shown_of(key)
     first = own or next(iter(others), None)
     if first is None:
         return []
@@ -772,10 +779,8 @@ def experiment_part(inputs: Inputs, key: tuple[str, str], figures: Path) -> list
         blocks.append(Paragraph(f"Source: {first.source}"))
     if own:
         blocks += own_part(own, figures)
-    if own is None or not own.gpu_rows():
-        for other in others:
-            slug = other.path.parent.name
-            blocks += archived_part(other, figures / "archived" / slug)
+    for other in others:
+        blocks += archived_part(other, figures / "archived" / other.path.parent.name)
     return blocks
 
 
@@ -825,10 +830,11 @@ def main(arguments: list[str] | None = None) -> int:
                 "run `./run_all.sh` or `warpath run` first"
             )
         document = build(inputs, options.results / "figures")
-        (options.results / "REPORT.md").write_text(
-            document.markdown(options.results), encoding="utf-8"
-        )
-        (options.results / "report.html").write_text(document.page(), encoding="utf-8")
+        texts = {"REPORT.md": document.markdown(options.results), "report.html": document.page()}
+        for name, text in texts.items():
+            # A file's name may be no UTF-8.
+            path = options.results / name
+            path.write_text(text, encoding="utf-8", errors="backslashreplace")
     except (ArchiveError, OSError) as error:
         print(f"report: {error}", file=sys.stderr)
         return 2
@@ -844,4 +850,5 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(main())

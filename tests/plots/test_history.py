@@ -190,6 +190,24 @@ def test_the_report_marks_what_is_stale(repository, tmp_path, monkeypatch, capsy
     assert "Stale" not in text and "cannot be told" not in text
 
 
+def test_archives_that_are_not_shown_are_not_counted(repository, tmp_path, monkeypatch):
+    repository.commit("faster", **{"algorithms/core/scan.cuh": "int scan(int);"})
+    made = history.History(repository.root)
+    monkeypatch.setattr(history, "of_this_tree", lambda: (made, ""))
+    content = synthetic.passes()
+    content["provenance"]["git_commit"] = repository.first
+    synthetic.write(tmp_path / "archived" / "gpu", content)
+    for backend, expected in (("cuda", ""), ("emulated", "**Stale.** 1 of 2 archives: ")):
+        own = tmp_path / "own" / backend
+        content = synthetic.passes(backend)
+        content["provenance"]["git_commit"] = repository.git("rev-parse", "HEAD")
+        synthetic.write(own, content)
+        arguments = ["--results", str(own), "--archived", str(tmp_path / "archived")]
+        assert report.main(arguments) == 0
+        text = (own / "REPORT.md").read_text()
+        assert expected in text and ("Stale" in text) == bool(expected)
+
+
 def test_rows_of_another_commit_are_judged_by_it(repository, tmp_path, monkeypatch):
     changed = repository.commit("faster", **{"algorithms/core/scan.cuh": "int scan(int);"})
     content = synthetic.passes() | {"provenance": synthetic.provenance() | {"git_commit": changed}}

@@ -4,6 +4,8 @@ import copy
 import json
 import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import archive as archives
@@ -163,6 +165,31 @@ def test_an_archived_folder_of_two_devices_is_left_out(passes_folder, tmp_path, 
     arguments = ["--results", str(passes_folder), "--archived", str(mixed.parent)]
     assert report.main(arguments) == 1
     assert "report: left out: one figure shows one device" in capsys.readouterr().err
+
+
+def test_a_file_s_name_may_be_no_utf_8(passes_folder, tmp_path):
+    (passes_folder / os.fsdecode(b"sample.\xff.json")).write_text("{")
+    results = passes_folder.rename(tmp_path / os.fsdecode(b"it's \xfe"))
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "plots" / "report.py"), "--results", str(results)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "sample.\\udcff.json: is no JSON" in done.stderr
+    assert "sample.\\udcff.json: is no JSON" in (results / "REPORT.md").read_text()
+
+
+def test_links_take_folders_of_any_name(tmp_path):
+    archived = tmp_path / "results" / "it's (a) GPU"
+    synthetic.write(archived, synthetic.passes())
+    own = tmp_path / "results" / "runs" / "emulated"
+    synthetic.write(own, synthetic.passes("emulated"))
+    assert report.main(["--results", str(own), "--archived", str(archived.parent)]) == 0
+    link = "(figures/archived/it%27s%20%28a%29%20GPU/sample_passes.png)"
+    assert link in (own / "REPORT.md").read_text()
 
 
 def places(value, place=()) -> list[tuple]:
