@@ -143,7 +143,14 @@ class History:
             return None
         return done.stdout.decode("utf-8", errors="replace") if done.returncode == 0 else None
 
-    @functools.cache  # noqa: B019: a few histories a process
+    def _lines(self, *arguments: str) -> list[str]:
+        """The lines that git prints. Raises CannotTell where it fails."""
+        printed = self._git(*arguments)
+        if printed is None:
+            raise CannotTell(f"git {arguments[0]} failed")
+        return printed.splitlines()
+
+    @functools.cache  # noqa: B019
     def has(self, commit: str) -> bool:
         """Whether HEAD descends from the commit."""
         return self._git("merge-base", "--is-ancestor", commit, "HEAD") is not None
@@ -171,12 +178,11 @@ class History:
             raise CannotTell("the commit is not known")
         if not self.has(commit):
             raise CannotTell(f"the commit {commit[:12]} is not in this history")
-        differ = (self._git("diff", "--name-only", commit, "HEAD", "--", *files) or "").split("\n")
-        differ = [p for p in differ if p and self._content(commit, p) != self._content("HEAD", p)]
+        names = self._lines("diff", "--name-only", commit, "HEAD", "--", *files)
+        differ = [p for p in names if self._content(commit, p) != self._content("HEAD", p)]
         if not differ:
             return None
-        log = self._git("log", "--format=%H %cs %s", f"{commit}..HEAD", "--", *differ) or ""
-        for line in log.splitlines():
+        for line in self._lines("log", "--format=%H %cs %s", f"{commit}..HEAD", "--", *differ):
             change = Change(*line.split(" ", 2))
             if not self.listing.leaves_code_alone(change.commit) and any(
                 self._content(f"{change.commit}^", path) != self._content(change.commit, path)
