@@ -83,7 +83,9 @@ void GroupRun::skip_what_cannot_run() {
     error = exception.what();
   }
   for (Member& member : members_) {
-    if (!error.empty()) {
+    if (member.point->variant->runs == Runs::elsewhere) {
+      skip(member, member.point->variant->program + " has not measured it yet");
+    } else if (!error.empty()) {
       fail(member, error);
     } else if (emulated && member.point->variant->runs == Runs::gpu) {
       skip(member, "needs a GPU");

@@ -95,11 +95,14 @@ constexpr auto enum_table(Role) {
 enum class Runs {
   anywhere,  ///< a kernel of ours: timed on a GPU, only verified on the emulated backend
   gpu,       ///< a device library (CUB, Thrust): the cuda backend only
-  host       ///< plain C++ on the CPU: timed by the wall clock on both backends
+  host,      ///< plain C++ on the CPU: timed by the wall clock on both backends
+  elsewhere  ///< not in this program: another one measures it, and writes its rows into the archive
 };
 constexpr auto enum_table(Runs) {
-  return std::to_array<EnumName<Runs>>(
-      {{Runs::anywhere, "anywhere"}, {Runs::gpu, "gpu"}, {Runs::host, "host"}});
+  return std::to_array<EnumName<Runs>>({{Runs::anywhere, "anywhere"},
+                                        {Runs::gpu, "gpu"},
+                                        {Runs::host, "host"},
+                                        {Runs::elsewhere, "elsewhere"}});
 }
 
 struct Variant {
@@ -110,6 +113,7 @@ struct Variant {
   /// Its call returns only when the GPU is done, as Thrust's that return a count: what the caller
   /// waits is timed.
   bool waits_for_gpu = false;
+  std::string program = {};  ///< Runs::elsewhere: the program that measures it
 };
 
 /// A value of a technique's enum of variants, as a variant of its experiments.

@@ -124,6 +124,17 @@ TEST_F(GroupRunTest, KernelsAreTimedOnAGpuAndOnlyVerifiedWithoutOne) {
   }
 }
 
+TEST_F(GroupRunTest, WhatAnotherProgramMeasuresIsLeftToIt) {
+  technique_.variants.push_back({"script", Role::peer, Runs::elsewhere, "a loop", "peers/it.py"});
+  settings_.set("fault", std::string("too_large"));  // for this program; it says nothing of that one
+  const PointResult result = run({"script", "host_fast"}).at("script");
+  EXPECT_EQ(result.skipped, "peers/it.py has not measured it yet");
+  EXPECT_EQ(result.error, "");
+  EXPECT_EQ(result.verified, Verified::not_verified);
+  const Point point{&technique_, &technique_.variants.back(), "e", settings_};
+  EXPECT_EQ(make_row(point, result, measure_, {}).at("runs"), "elsewhere");
+}
+
 TEST_F(GroupRunTest, WarmAndColdSamplesBothMeasure) {
   for (const Cache cache : {Cache::cold, Cache::warm}) {
     measure_.cache = cache;
