@@ -7,7 +7,6 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -16,6 +15,7 @@
 #include "map_reduce/ceiling.hpp"
 #include "map_reduce/map_reduce.cuh"
 #include "map_reduce/oracle.hpp"
+#include "map_reduce/points.hpp"
 #include "peers/dense_cpu.hpp"
 
 namespace warpath::experiments::pairs {
@@ -35,27 +35,6 @@ inline Options options_of(const Parameters& point) {
   return options;
 }
 
-template <class T>
-std::vector<T> uniform(std::int64_t count, std::uint64_t seed, double low) {
-  std::mt19937_64 random(seed);
-  std::vector<T> values(static_cast<std::size_t>(count));
-  for (T& value : values) {
-    value = static_cast<T>(static_cast<double>(random() >> 40) * 0x1p-24 + low);
-  }
-  return values;
-}
-
-/// How many different rows the oracle computes for M x N pairs of D dimensions: all, or as many as
-/// take some 16 core-seconds (2^31 pairs in three dimensions, one second on 16 cores); then an odd
-/// number, so that the same point never comes at the same place of two tiles that follow each
-/// other.
-inline std::int64_t different_rows(std::int64_t M, std::int64_t N, std::int64_t D) {
-  constexpr double most_work = 0x1p31 * (18 + 3);  // a pair takes 18 units, a dimension one
-  const double affordable = most_work / (static_cast<double>(N) * static_cast<double>(18 + D));
-  if (static_cast<double>(M) <= affordable) return M;
-  return static_cast<std::int64_t>(affordable) | 1;
-}
-
 /// Points and signals on the host: x and y in [0, 1), b in [-1/2, 1/2). If M x N is more than the
 /// oracle computes (different_rows), the rows repeat the first `different` points again and again.
 /// So every row of every result is compared with the oracle, however large the problem: a single
@@ -67,9 +46,7 @@ struct Points {
         x(uniform<T>(different * D, seed_of(problem, 1), 0)),
         y(uniform<T>(problem.integer("n") * D, seed_of(problem, 2), 0)),
         b(uniform<T>(problem.integer("n"), seed_of(problem, 3), -0.5)) {
-    const auto numbers = static_cast<std::size_t>(problem.integer("m") * D);
-    x.reserve(numbers);
-    for (std::size_t k = 0; x.size() < numbers; ++k) x.push_back(x[k]);
+    repeat(x, problem.integer("m") * D);
   }
 
   static std::uint64_t seed_of(const Parameters& problem, std::uint64_t which) {
