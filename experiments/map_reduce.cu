@@ -2,6 +2,7 @@
 // answers and the costs.
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "map_reduce/cases.hpp"
 #include "map_reduce/variant.hpp"
@@ -20,6 +21,12 @@ std::unique_ptr<harness::Problem> make_pairs(const Parameters& problem) {
   }
   return problem.integer("d") == 3 ? make_gaussian_sum(problem)
                                    : make_gaussian_sum_of_dimension(problem);
+}
+
+/// A peer that is a Python program.
+harness::Variant in_python(std::string name, const std::string& program, std::string summary) {
+  return {std::move(name), harness::Role::peer, harness::Runs::elsewhere, std::move(summary),
+          "experiments/peers/" + program + ".py"};
 }
 
 /// Inputs, results, and room for partial results.
@@ -75,7 +82,15 @@ harness::Technique map_reduce_technique() {
                {Variant::tensor, Role::technique, "Gram form on the tensor cores"},
                {Variant::automatic, Role::technique, "what the cost model expects to be fastest"}},
               {{"cpu", Role::oracle, Runs::host, "tensorized on one CPU core"},
-               {"cpu_openmp", Role::oracle, Runs::host, "tensorized on all CPU cores"}}),
+               {"cpu_openmp", Role::oracle, Runs::host, "tensorized on all CPU cores"},
+               in_python("keops_1d", "keops", "KeOps, scheme GPU_1D"),
+               in_python("keops_2d", "keops", "KeOps, scheme GPU_2D"),
+               in_python("triton", "triton_gaussian", "a fused kernel"),
+               in_python("torch_tensorized", "torch_gaussian", "PyTorch: all differences stored"),
+               in_python("torch_cdist", "torch_gaussian", "PyTorch: torch.cdist, then in place"),
+               in_python("torch_gram", "torch_gaussian", "PyTorch: one matrix product, in place"),
+               in_python("numpy_tensorized", "numpy_gaussian", "NumPy: all differences stored"),
+               in_python("numpy_gram", "numpy_gaussian", "NumPy: BLAS products, in place")}),
           .device_bytes = device_bytes,
           .make_problem = make_pairs};
 }

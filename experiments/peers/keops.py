@@ -2,11 +2,11 @@
 
     python3 experiments/peers/keops.py ARCHIVE.json|FOLDER... [--max-pairs PAIRS]
 
-Measures the variants keops_1d and keops_2d at the problems of map_reduce's archives, and writes
-their rows into these archives; see peer_rows.py. A call of KeOps waits for the GPU before it
-returns, so what the host does after that is in its time, as it is for every caller; so are the
-few operations of torch that KeOps does after its kernel (the logarithm of LogSumExp, the integers
-of Arg reductions).
+Fills in the rows of keops_1d and keops_2d in map_reduce's archives; see peer_rows.py. A call of
+KeOps waits for the GPU before it returns, so what the host does is in its time, as it is for every
+caller; so are the few operations of torch that KeOps does after its kernel (the logarithm of
+LogSumExp, the integers of Arg reductions). The counter `device_only_ms` is the time of its kernels
+alone. Genred's own choice of the summation scheme (sum_scheme="auto") stands.
 
 KeOps compiles its own libraries with the compiler of $CXX. Where that is not the one that python
 was built with, they may end the process with a segmentation fault: set CXX=/usr/bin/g++.
@@ -16,13 +16,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from typing import Any
 
-from peer_points import LEAST_COUNT, Problem
+from peer_points import LEAST_COUNT, Prepared, Problem
 from peer_program import main
 
-PACKAGES = ("torch", "pykeops")
+PACKAGES = ("torch", "numpy", "pykeops", "keopscore")
 
 DISTANCE = "SqDist(x,y)"
 FORMULAS = {
@@ -30,17 +29,11 @@ FORMULAS = {
     "log_gaussian": f"-{DISTANCE}",
     "squared_distance": DISTANCE,
     "laplacian": "Exp(-Norm2(x-y))*b",
-    "inner_product": "(x|y)*b",
-    "energy_distance": "-Norm2(x-y)*b",
 }
 REDUCTIONS = {
     "sum": "Sum",
     "log_sum_exp": "LogSumExp",
-    "min": "Min",
-    "max": "Max",
     "argmin": "ArgMin",
-    "argmax": "ArgMax",
-    "kmin": "KMin",
     "argkmin": "ArgKMin",
 }
 FLOAT_INDICES = 16_000_000
@@ -64,6 +57,8 @@ def block_threads(problem: Problem) -> int:
 class Keops:
     """One of KeOps's two schemes."""
 
+    clock = "gpu"
+
     def __init__(self, variant: str, backend: str, max_pairs: float) -> None:
         """`backend` is Genred's name of the scheme."""
         self.variant = variant
@@ -85,7 +80,7 @@ class Keops:
             return f"more columns than {MOST_BLOCKS_Y} tiles, the most that a grid's y takes"
         return None
 
-    def prepare(self, problem: Problem, inputs: Any) -> Callable[[], Any]:
+    def prepare(self, problem: Problem, inputs: Any) -> Prepared:
         """A call of Genred; the first one compiles."""
         os.environ.setdefault("PYKEOPS_VERBOSE", "0")
         from pykeops.torch import Genred
@@ -100,9 +95,9 @@ class Keops:
             aliases,
             reduction_op=REDUCTIONS[problem.reduction],
             axis=1,
-            opt_arg=LEAST_COUNT if problem.reduction.endswith("kmin") else None,
+            opt_arg=LEAST_COUNT if problem.reduction == "argkmin" else None,
         )
-        return lambda: routine(*arguments, backend=self.backend)
+        return Prepared(lambda: routine(*arguments, backend=self.backend))
 
 
 def peers() -> list[Keops]:

@@ -1,22 +1,35 @@
-"""Inputs, verification and times of peers on a GPU, through torch."""
+"""Inputs, verification and times of peers on a GPU, through torch.
+
+The answer that results are compared with is computed in float64 on the same GPU, by torch and by
+differences: no code of the peers, nor of ours.
+"""
 
 from __future__ import annotations
 
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
-from peer_points import LEAST_COUNT, Measure, Outcome, Peer, Problem, judge, stop_reason
+from peer_check import judge
+from peer_inputs import Points, make_points
+from peer_points import (
+    LEAST_COUNT,
+    ForeignArchive,
+    Json,
+    Measure,
+    Outcome,
+    Peer,
+    Prepared,
+    Problem,
+    stop_reason,
+)
 
-CHECKED_ROWS = 64
-CHUNK_COLUMNS = 2**18
-"""Columns that the check takes at a time: 64 rows of them are 128 MiB of doubles."""
-
-
-class WrongAnswer(Exception):
-    """A result that cannot be right whatever its numbers are; the message says why."""
+CHUNK_PAIRS = 2**25
+"""Of the answer, at a time: 256 MiB of doubles, some four times over."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +41,10 @@ class Inputs:
     b: torch.Tensor  # n x 1
 
 
-def make_inputs(problem: Problem, device: str = "cuda") -> Inputs:
-    """x and y uniform in [0, 1), b uniform in [-0.5, 0.5)."""
-    torch.manual_seed(problem.seed)
-    kind = {"device": device, "dtype": getattr(torch, problem.number)}
-    x = torch.rand(problem.m, problem.d, **kind)
-    y = torch.rand(problem.n, problem.d, **kind)
-    return Inputs(x, y, torch.rand(problem.n, 1, **kind).sub_(0.5))
+def make_inputs(points: Points, device: str = "cuda") -> Inputs:
+    """The points on the device."""
+    arrays = (points.x, points.y, points.b.reshape(-1, 1))
+    return Inputs(*(torch.from_numpy(array.copy()).to(device) for array in arrays))
 
 
 # ---------------------------------------------------------------- the answer, in float64
@@ -48,85 +58,57 @@ def squared_distances(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return total
 
 
-def inner_products(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    """(x . y), coordinate by coordinate."""
-    total = x[..., 0] * y[..., 0]
-    for k in range(1, x.shape[-1]):
-        total += x[..., k] * y[..., k]
-    return total
-
-
 FORMULAS: dict[str, Callable[[torch.Tensor, torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "gaussian": lambda x, y, b: torch.exp(-squared_distances(x, y)) * b,
     "log_gaussian": lambda x, y, b: -squared_distances(x, y),
     "squared_distance": lambda x, y, b: squared_distances(x, y),
     "laplacian": lambda x, y, b: torch.exp(-squared_distances(x, y).sqrt()) * b,
-    "inner_product": lambda x, y, b: inner_products(x, y) * b,
-    "energy_distance": lambda x, y, b: -squared_distances(x, y).sqrt() * b,
 }
 
 
-def values_between(problem: Problem, x: torch.Tensor, inputs: Inputs, columns: Any) -> torch.Tensor:
-    """The formula between the rows x (R x d) and `columns`: a slice, or R x K indices."""
-    y = inputs.y[columns].double()
-    b = inputs.b[columns].double().squeeze(-1)
-    return FORMULAS[problem.formula](x[:, None], y, b)
-
-
-def expected_rows(problem: Problem, x: torch.Tensor, inputs: Inputs) -> torch.Tensor:
-    """The reduction of the rows x (R x d): R x 1 numbers, or the R x K least (greatest) values."""
-    total: torch.Tensor | None = None
-    for begin in range(0, problem.n, CHUNK_COLUMNS):
-        values = values_between(problem, x, inputs, slice(begin, begin + CHUNK_COLUMNS))
-        part = reduced(problem, values)
-        total = part if total is None else reduced_pair(problem, total, part)
-    if total is None:
-        raise ValueError("no columns")
-    return total
-
-
 def reduced(problem: Problem, values: torch.Tensor) -> torch.Tensor:
-    """The reduction of each row of `values`."""
+    """The reduction of each row of `values`: R x 1 numbers, or the R x K least, ascending."""
     if problem.reduction == "sum":
         return values.sum(1, keepdim=True)
     if problem.reduction == "log_sum_exp":
         return values.logsumexp(1, keepdim=True)
-    count = LEAST_COUNT if problem.reduction.endswith("kmin") else 1
-    largest = problem.reduction.endswith("max")
-    return values.topk(min(count, values.shape[1]), 1, largest=largest).values
+    count = LEAST_COUNT if problem.reduction == "argkmin" else 1
+    return values.topk(min(count, values.shape[1]), 1, largest=False).values
 
 
-def reduced_pair(problem: Problem, left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    """The reduction over the columns of both parts."""
-    return reduced(problem, torch.cat((left, right), 1))
+def expected_results(points: Points, device: str = "cuda") -> np.ndarray:
+    """The answer for each different row, in double precision; of indices, the values there."""
+    problem = points.problem
+    kind = {"device": device, "dtype": torch.float64}
+    x, y, b = (torch.tensor(a, **kind) for a in (points.different_x, points.y, points.b))
+    columns = min(problem.n, CHUNK_PAIRS)
+    rows = max(1, CHUNK_PAIRS // columns)
+    results = []
+    for i in range(0, points.different, rows):
+        parts = []
+        for j in range(0, problem.n, columns):
+            some = slice(j, j + columns)
+            values = FORMULAS[problem.formula](x[i : i + rows, None], y[None, some], b[some])
+            parts.append(reduced(problem, values))
+        results.append(reduced(problem, torch.cat(parts, 1)))
+    return torch.cat(results).cpu().numpy()
 
 
-def found_values(
-    problem: Problem, rows: torch.Tensor, result: torch.Tensor, x: torch.Tensor, inputs: Inputs
-) -> torch.Tensor:
-    """A peer's result at the checked rows; of indices, the values that are there in truth."""
-    found = result.reshape(problem.m, -1)[rows]
-    if not problem.reduction.startswith("arg"):
-        return found.double()
-    if bool(((found < 0) | (found >= problem.n)).any()):
-        raise WrongAnswer(f"wrong answer: an index that is not in [0, {problem.n})")
-    return values_between(problem, x, inputs, found.long())
+def found_results(problem: Problem, result: torch.Tensor, inputs: Inputs) -> np.ndarray:
+    """A peer's m x K results; of indices, the values that are there, infinite if there is none."""
+    found = result.reshape(problem.m, -1)
+    if problem.reduction.startswith("arg"):
+        is_column = (found >= 0) & (found < problem.n)
+        columns = torch.where(is_column, found, torch.zeros_like(found)).long()
+        squares = squared_distances(inputs.x[:, None].double(), inputs.y[columns].double())
+        found = torch.where(is_column, squares, torch.full_like(squares, torch.inf))
+    return found.double().cpu().numpy()
 
 
-def relative_error(problem: Problem, result: torch.Tensor, inputs: Inputs) -> float:
-    """The relative L2 error of a result at 64 evenly spaced rows; NaN where it has a NaN."""
-    count = min(CHECKED_ROWS, problem.m)
-    # In integers: (m - 1) / (count - 1) of a large m is not exact in floating point.
-    spaced = [k * (problem.m - 1) // max(1, count - 1) for k in range(count)]
-    rows = torch.tensor(spaced, device=result.device)
-    x = inputs.x[rows].double()
-    expected = expected_rows(problem, x, inputs)
-    # Where there are less than K columns, what follows the last one is not looked at.
-    found = found_values(problem, rows, result, x, inputs)[:, : expected.shape[1]]
-    if found.shape != expected.shape:
-        raise WrongAnswer(f"wrong answer: {found.shape[1]} numbers a row, not {expected.shape[1]}")
-    difference = float((found - expected).norm())
-    return 0.0 if difference == 0 else difference / float(expected.norm().clamp_min(1e-300))
+@torch.inference_mode()  # since a result may have been made in it
+def poison(result: torch.Tensor) -> None:
+    """Overwrites a result, so that nothing stale can pass for an answer."""
+    result.fill_(torch.nan if result.is_floating_point() else -1)
 
 
 # ---------------------------------------------------------------- times
@@ -172,21 +154,23 @@ class Stopwatch:
         self._spin_us = 40.0
         self._begin = torch.cuda.Event(enable_timing=True)
         self._end = torch.cuda.Event(enable_timing=True)
+        self._covered: list[bool] = []
+
+    @property
+    def has_host(self) -> bool:
+        """Whether the host's part of a call was in the times of most samples so far."""
+        return 2 * sum(self._covered) < len(self._covered)
 
     def sample_ms(self, call: Callable[[], Any]) -> float:
         """Milliseconds of one execution.
 
         The GPU spins until the host has enqueued everything; where the host was slower, the sample
         is taken again with a longer spin, which is kept. A call that waits for the GPU is slower
-        than any spin, so there is a longest one.
+        than any spin, so there is a longest one: then the host is in the time.
         """
         longest = self.LONGEST_SPIN_US * self._launches
         while True:
-            if self._flush is None:
-                call()
-            else:
-                self._flush.fill_(0x5A)
-            torch.cuda.synchronize()
+            self._settle(call)
             start = time.perf_counter()
             torch.cuda._sleep(int(self._spin_us * self._cycles_per_us))
             self._begin.record()
@@ -195,9 +179,76 @@ class Stopwatch:
             self._end.record()
             enqueue_us = 1e6 * (time.perf_counter() - start)
             self._end.synchronize()
-            if enqueue_us < self._spin_us or self._spin_us >= longest:
+            is_covered = enqueue_us < self._spin_us
+            if is_covered or self._spin_us >= longest:
+                self._covered.append(is_covered)
                 return self._begin.elapsed_time(self._end) / self._launches
             self._spin_us = min(longest, max(2 * self._spin_us, 1.5 * enqueue_us))
+
+    def with_host_ms(self, call: Callable[[], Any]) -> float:
+        """Milliseconds of one call by the host's clock: from an idle GPU to the result on it."""
+        self._settle(call)
+        start = time.perf_counter()
+        call()
+        torch.cuda.synchronize()
+        return 1e3 * (time.perf_counter() - start)
+
+    def _settle(self, call: Callable[[], Any]) -> None:
+        if self._flush is None:
+            call()
+        else:
+            self._flush.fill_(0x5A)
+        torch.cuda.synchronize()
+
+
+def device_only_ms(call: Callable[[], Any], calls: int) -> float | None:
+    """Milliseconds of a call's kernels and copies on the GPU, as its profiler has them, added up.
+
+    None where there is no profiler.
+    """
+    activities = [torch.profiler.ProfilerActivity.CUDA]
+    try:
+        with torch.profiler.profile(activities=activities) as profile:
+            for _ in range(calls):
+                call()
+            torch.cuda.synchronize()
+        on_device = torch.autograd.DeviceType.CUDA
+        events = [event for event in profile.events() if event.device_type == on_device]
+    except Exception as error:  # no right, no library: all the same
+        print(f"the device's own time is not measured: {error}", flush=True)
+        return None
+    total_us = sum(event.time_range.elapsed_us() for event in events)
+    return total_us / 1000 / calls if total_us > 0 else None
+
+
+def fastest(
+    calls: Iterable[tuple[Callable[[], Any], str]], cannot: tuple[type[Exception], ...]
+) -> tuple[Callable[[], Any], str]:
+    """Of calls and their names, the one that takes least time; those that raise `cannot` are out.
+
+    Raises RuntimeError where none is left.
+    """
+    best, best_ms = None, float("inf")
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    for call, name in calls:
+        try:
+            call()  # compiles
+        except cannot:
+            torch.cuda.empty_cache()
+            continue
+        for _ in range(2):
+            torch.cuda.synchronize()
+            # The host enqueues while the GPU spins.
+            torch.cuda._sleep(500_000)
+            begin.record()
+            call()
+            end.record()
+            end.synchronize()
+            if begin.elapsed_time(end) < best_ms:
+                best, best_ms = (call, name), begin.elapsed_time(end)
+    if best is None:
+        raise RuntimeError("no shape of it fits this GPU")
+    return best
 
 
 def cycles_per_microsecond() -> float:
@@ -212,18 +263,41 @@ def cycles_per_microsecond() -> float:
     return cycles / (1000 * begin.elapsed_time(end))
 
 
+def gpu_uuid() -> str:
+    """Of torch's first GPU, as archives have it."""
+    uuid = str(torch.cuda.get_device_properties(0).uuid)
+    return uuid if uuid.startswith("GPU-") else f"GPU-{uuid}"
+
+
 class GpuBench:
-    """Verifies and times peers on torch's first GPU; keeps the inputs of the last problem."""
+    """Verifies and times peers on torch's first GPU; keeps the last problem and its answer."""
+
+    WITH_HOST_SAMPLES = 15
+    WITH_HOST_SECONDS = 0.3
+    PROFILED_CALLS = 5
 
     def __init__(self) -> None:
         """Calibrates the spin."""
         self._clocks = Clocks()
         self._cycles_per_us = cycles_per_microsecond()
-        self._inputs: tuple[Problem, Inputs] | None = None
+        self._kept: tuple[Points, Inputs, np.ndarray] | None = None
 
-    def device_name(self) -> str:
-        """The name of the GPU, as archives have it."""
-        return torch.cuda.get_device_name(0)
+    def why_not(self, provenance: Json) -> str | None:
+        """The emulated backend times no kernel. Raises ForeignArchive for another GPU."""
+        if provenance.get("backend") != "cuda":
+            return "the archive is of the emulated backend, which times no kernel"
+        archived, here = provenance.get("device") or {}, gpu_uuid()
+        if archived.get("uuid") != here:
+            of = f"{archived.get('name')} {archived.get('uuid')}"
+            name = torch.cuda.get_device_name(0)
+            raise ForeignArchive(
+                f"is of the GPU {of}, and this one is {name} {here}: run warpath on it first"
+            )
+        return None
+
+    def facts(self) -> Json:
+        """The GPU that the peers ran on, and the CUDA version that torch was built with."""
+        return {"gpu_uuid": gpu_uuid(), "torch_cuda": torch.version.cuda}
 
     def measure(self, peer: Peer, problem: Problem, measure: Measure) -> Outcome:
         """Verifies the peer at the problem; if it is right, takes its time."""
@@ -235,26 +309,28 @@ class GpuBench:
             # Peers may allocate past torch: what it keeps unused is theirs.
             torch.cuda.empty_cache()
 
-    def _inputs_of(self, problem: Problem) -> Inputs:
-        if self._inputs is None or self._inputs[0] != problem:
-            self._inputs = None  # the old ones go before the new ones come
-            self._inputs = problem, make_inputs(problem)
-        return self._inputs[1]
+    def _problem(self, problem: Problem) -> tuple[Points, Inputs, np.ndarray]:
+        if self._kept is None or self._kept[0].problem != problem:
+            self._kept = None  # the old ones go before the new ones come
+            points = make_points(problem)
+            expected = expected_results(points)
+            torch.cuda.empty_cache()
+            self._kept = points, make_inputs(points), expected
+        return self._kept
 
     def _measure(self, peer: Peer, problem: Problem, measure: Measure) -> Outcome:
-        inputs = self._inputs_of(problem)
+        points, inputs, expected = self._problem(problem)
+        prepared = peer.prepare(problem, inputs)
         torch.cuda.empty_cache()
-        call = peer.prepare(problem, inputs)
-        result = call()
+        poison(prepared.call())
+        result = prepared.call()
         torch.cuda.synchronize()
-        try:
-            outcome = judge(problem, relative_error(problem, result, inputs))
-        except WrongAnswer as error:
-            return Outcome(verified="failed", error=str(error))
+        outcome = judge(points, found_results(problem, result, inputs), expected)
+        outcome.choices |= prepared.choices
         del result
         torch.cuda.empty_cache()
         if outcome.is_good:
-            self._take_samples(call, measure, outcome)
+            self._take_samples(prepared, measure, outcome)
         return outcome
 
     def _stopwatch(self, measure: Measure) -> Stopwatch:
@@ -264,8 +340,8 @@ class GpuBench:
             flush = torch.empty(2 * l2_bytes, dtype=torch.uint8, device="cuda")
         return Stopwatch(self._cycles_per_us, flush, measure.launches)
 
-    def _take_samples(self, call: Callable[[], Any], measure: Measure, outcome: Outcome) -> None:
-        stopwatch = self._stopwatch(measure)
+    def _take_samples(self, prepared: Prepared, measure: Measure, outcome: Outcome) -> None:
+        call, stopwatch = prepared.call, self._stopwatch(measure)
         begin = time.perf_counter()
         warm_ups = 0
         while warm_ups < 2 or (warm_ups < 100 and time.perf_counter() - begin < 0.02):
@@ -285,3 +361,21 @@ class GpuBench:
         if not outcome.samples_ms:
             discarded = outcome.discarded_samples
             outcome.skipped = f"the GPU throttled in every one of {discarded} samples"
+            return
+        self._tell_the_host_apart(call, stopwatch, outcome)
+
+    def _tell_the_host_apart(
+        self, call: Callable[[], Any], stopwatch: Stopwatch, outcome: Outcome
+    ) -> None:
+        """Records a call's time with the host in it, and without, if the row's has it."""
+        samples: list[float] = []
+        begin = time.perf_counter()
+        while len(samples) < self.WITH_HOST_SAMPLES and (
+            not samples or time.perf_counter() - begin < self.WITH_HOST_SECONDS
+        ):
+            samples.append(stopwatch.with_host_ms(call))
+        outcome.counters["with_host_ms"] = statistics.median(samples)
+        outcome.choices["host_in_time"] = "yes" if stopwatch.has_host else "no"
+        if stopwatch.has_host:
+            alone = device_only_ms(call, self.PROFILED_CALLS)
+            outcome.counters |= {} if alone is None else {"device_only_ms": alone}

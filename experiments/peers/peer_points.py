@@ -1,7 +1,8 @@
 """What is measured of peers that are Python programs, and by which rules.
 
-A problem, a peer, a bench that verifies and times peers, the outcome, and the harness's rules on
-samples (experiments/harness, "How a point is measured"). No package and no GPU is needed here.
+A problem, a peer, a bench that verifies and times peers, the outcome, our tolerances, and the
+harness's rules on samples (experiments/harness, "How a point is measured"). No package and no GPU
+is needed here.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 LEAST_COUNT = 10
-"""K of the reductions kmin and argkmin."""
+"""K of the reduction argkmin."""
 
 Json = dict[str, Any]
 
@@ -39,6 +40,11 @@ class Problem:
         """The size of a number."""
         return 8 if self.number == "float64" else 4
 
+    @property
+    def is_gaussian_sum(self) -> bool:
+        """A sum of gaussian in float32, which is all that peers written for one formula do."""
+        return (self.formula, self.reduction, self.number) == ("gaussian", "sum", "float32")
+
     def __str__(self) -> str:
         """All parameters, as a point's name has them."""
         return "/".join(f"{name}:{value}" for name, value in asdict(self).items())
@@ -62,7 +68,8 @@ class Outcome:
     """What became of one peer at one problem."""
 
     verified: str = "not_verified"
-    relative_error: float | None = None
+    counters: dict[str, float] = field(default_factory=dict)
+    choices: dict[str, str] = field(default_factory=dict)
     samples_ms: list[float] = field(default_factory=list)
     stop: str | None = None
     discarded_samples: int = 0
@@ -77,27 +84,86 @@ class Outcome:
         return self.error is None and self.verified != "failed"
 
 
+Clock = Literal["gpu", "host"]
+
+
+class ForeignArchive(Exception):
+    """Times of this machine do not belong into the archive; the message says why."""
+
+
+@dataclass
+class Prepared:
+    """A peer's call at one problem."""
+
+    call: Callable[[], Any]
+    """Computes the whole result, and returns it."""
+    choices: dict[str, str] = field(default_factory=dict)
+    """What was chosen for it, like the rows of a chunk."""
+
+
 class Peer(Protocol):
     """One variant that a peer program measures."""
 
     variant: str
+    clock: Clock
+    """What times it."""
     max_pairs: float
 
     def cannot(self, problem: Problem) -> str | None:
         """Why this peer does not do the problem; None where it does."""
 
-    def prepare(self, problem: Problem, inputs: Any) -> Callable[[], Any]:
-        """What is to be timed. Each call computes the whole result, and returns it."""
+    def prepare(self, problem: Problem, inputs: Any) -> Prepared:
+        """What is to be timed; whatever must not be (compiling, choosing a shape) is done here."""
 
 
 class Bench(Protocol):
-    """What verifies and times a peer: peer_gpu.GpuBench, or a test's stand-in."""
+    """What verifies and times a peer: peer_gpu.GpuBench, peer_host.HostBench, or a stand-in."""
 
-    def device_name(self) -> str:
-        """The name of the GPU, as archives have it."""
+    def why_not(self, provenance: Json) -> str | None:
+        """Why no time of this machine may stand in an archive, whatever the machine is.
+
+        Raises ForeignArchive where the archive is another machine's.
+        """
+
+    def facts(self) -> Json:
+        """What the archive should say of this machine and its libraries, beside versions."""
 
     def measure(self, peer: Peer, problem: Problem, measure: Measure) -> Outcome:
         """Verifies the peer at the problem; if it is right, takes its time."""
+
+
+# ---------------------------------------------------------------- tolerances, as in pairs.cuh
+
+Scale = Literal["one", "itself", "all_rows"]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far results may be off."""
+
+    overall: float
+    """Of the relative error of all results."""
+    each: float
+    """Of the error of each one, in units of the scale."""
+    scale: Scale
+
+
+def tolerances(problem: Problem) -> dict[str, Tolerance]:
+    """By accuracy, the strictest first: those that our rows have in map_reduce/pairs.cuh.
+
+    A peer's user does not choose among our accuracies, so an answer is right if it is as exact as
+    one of them asks: sums one by one (plain) are less exact than those by blocks.
+    """
+    if problem.reduction == "log_sum_exp":
+        return {"block": Tolerance(2e-6, 1e-5, "one")}
+    if problem.reduction != "sum":
+        return {"block": Tolerance(1e-6, 1e-6, "itself")}
+    if problem.number == "float64":
+        return {"block": Tolerance(1e-13, 1e-12, "all_rows")}
+    return {
+        "block": Tolerance(2e-6, 1.6e-5, "all_rows"),
+        "plain": Tolerance(5e-4, 2e-3, "all_rows"),
+    }
 
 
 # ---------------------------------------------------------------- statistics, as the harness does
@@ -146,21 +212,3 @@ def stop_reason(measure: Measure, samples_ms: Sequence[float], seconds: float) -
     if count >= measure.max_samples:
         return "samples"
     return "time" if seconds >= measure.max_seconds else None
-
-
-def tolerance(problem: Problem) -> float:
-    """The relative L2 error up to which an answer is right."""
-    sums = problem.reduction in ("sum", "log_sum_exp")
-    return 1e-12 if sums and problem.number == "float64" else 1e-5
-
-
-def judge(problem: Problem, relative_error: float) -> Outcome:
-    """The outcome of a verification: no NaN passes."""
-    outcome = Outcome(verified="passed")
-    if math.isfinite(relative_error):
-        outcome.relative_error = relative_error
-    allowed = tolerance(problem)
-    if not relative_error <= allowed:
-        outcome.verified = "failed"
-        outcome.error = f"wrong answer: relative error {relative_error:.3g}, allowed {allowed:g}"
-    return outcome

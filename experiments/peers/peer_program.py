@@ -1,4 +1,4 @@
-"""The command line of a peer program: measures its peers at archives' problems, on this GPU."""
+"""The command line of a peer program: measures its peers where archives have rows of them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from peer_points import Bench, Outcome, Peer
-from peer_rows import InputError, add_rows, archives_of
+from peer_rows import InputError, archives_of, fill_rows
 
 
 def missing_package(packages: Iterable[str]) -> str | None:
@@ -20,21 +20,19 @@ def missing_package(packages: Iterable[str]) -> str | None:
     return None
 
 
-def why_no_bench(packages: Iterable[str]) -> str | None:
-    """Why nothing can be measured here, if so."""
+def make_bench(peers: Sequence[Peer], packages: Sequence[str]) -> Bench | str:
+    """What times the peers on this machine, or why nothing can be measured on it."""
     reason = missing_package(packages)
     if reason:
         return reason
+    if all(peer.clock == "host" for peer in peers):
+        import peer_host
+
+        return peer_host.HostBench()
     import torch
 
-    return None if torch.cuda.is_available() else "no GPU"
-
-
-def make_bench(packages: Sequence[str]) -> Bench | str:
-    """This machine's GPU, or why there is none to measure on."""
-    reason = why_no_bench(packages)
-    if reason:
-        return reason
+    if not torch.cuda.is_available():
+        return "no GPU"
     import peer_gpu
 
     return peer_gpu.GpuBench()
@@ -51,12 +49,15 @@ def main(
     options = parser.parse_args(arguments)
     for peer in peers:
         peer.max_pairs = options.max_pairs or peer.max_pairs
-    try:
-        bench = make_bench(packages)
-        outcomes: list[Outcome] = []
-        for path in archives_of(options.places):
-            outcomes += add_rows(path, peers, packages, bench)
-    except InputError as error:
-        print(error, file=sys.stderr)
+    bench = make_bench(peers, packages)
+    outcomes: list[Outcome] = []
+    refused = False
+    for path in archives_of(options.places):
+        try:
+            outcomes += fill_rows(path, peers, packages, bench)
+        except InputError as error:  # the other archives go on
+            print(error, file=sys.stderr)
+            refused = True
+    if refused:
         return 2
     return 0 if all(outcome.is_good for outcome in outcomes) else 1

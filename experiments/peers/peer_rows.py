@@ -1,12 +1,13 @@
 """Rows of peers that are Python programs, in the archives of map_reduce that `warpath run` wrote.
 
-`warpath` measures what is linked into it. Peers that live in Python packages are measured here: for
-each distinct problem of an archive's rows, by the archive's own rules, and written into that
-archive as rows of the same schema. If a package or a GPU is missing, the rows
-name the reason.
+`warpath` measures what is linked into it. Peers that live in Python packages are measured here. The
+configurations say at which points; `warpath run` leaves these rows open ("... has not measured it
+yet"), and the peer's program fills them in, by the archive's own rules and with the same inputs. If
+a package or a GPU is missing, the rows say so. An archive of another GPU is refused.
 
-Modules, each importing only those before it: peer_points, then peer_rows and peer_gpu (the only one
-that imports torch), then peer_program, then the programs (keops, triton_gaussian).
+Modules, each importing only those before it: peer_points; peer_inputs; peer_check; peer_rows,
+peer_host and peer_gpu (the only one that imports torch); peer_program; then the programs (keops,
+triton_gaussian, torch_gaussian, numpy_gaussian).
 """
 
 from __future__ import annotations
@@ -20,7 +21,16 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 
-from peer_points import Bench, Json, Measure, Outcome, Peer, Problem, summarize
+from peer_points import (
+    Bench,
+    ForeignArchive,
+    Json,
+    Measure,
+    Outcome,
+    Peer,
+    Problem,
+    summarize,
+)
 
 TECHNIQUE = "map_reduce"
 
@@ -84,57 +94,41 @@ def problem_of(row: Json) -> Problem:
     return Problem(**{each.name: params[each.name] for each in fields(Problem)})
 
 
-def templates_of(rows: Iterable[Json], variants: Iterable[str]) -> dict[Problem, Json]:
-    """Each distinct problem, with the row that gives a peer's row its other parameters.
-
-    That is the problem's row of gpu_1d, else its first one that is no peer's, else its first one.
-    Rows of `variants` do not count: they are about to be replaced.
-    """
-
-    def rank(row: Json) -> int:
-        return 0 if row["variant"] == "gpu_1d" else 2 if row.get("role") == "peer" else 1
-
-    replaced = frozenset(variants)
-    found: dict[Problem, Json] = {}
-    for row in rows:
-        if row["variant"] in replaced:
-            continue
-        problem = problem_of(row)
-        if problem not in found or rank(row) < rank(found[problem]):
-            found[problem] = row
-    return found
+def bytes_of(rows: Iterable[Json]) -> dict[Problem, float]:
+    """The bytes_min of each problem, from any row that has been measured."""
+    return {problem_of(row): row["bytes_min"] for row in rows if row.get("bytes_min") is not None}
 
 
 def peer_row(
-    template: Json, variant: str, problem: Problem, measure: Measure, outcome: Outcome
+    open_row: Json,
+    peer: Peer,
+    measure: Measure,
+    outcome: Outcome,
+    bytes_min: float | None,
 ) -> Json:
-    """The row of a peer, with the keys of the template's; what does not apply is null."""
-    params = dict(template["params"])
-    if "variant" in params:
-        params["variant"] = variant
-    counters = {}
-    if outcome.relative_error is not None:
-        counters["relative_error"] = outcome.relative_error
-    row: Json = dict.fromkeys(template)
+    """The row as the outcome fills it in; what does not apply is null, as in the harness's rows."""
+    is_on_host = peer.clock == "host"
+    row = {key: value for key, value in open_row.items() if key not in ("skipped", "error")}
     row |= {
-        "variant": variant,
         "role": "peer",
-        "runs": "gpu",
-        "params": params,
+        "runs": peer.clock,
         "verified": outcome.verified,
         "time_ms": None,
-        "clock": "gpu",
-        "cache": measure.cache,
-        "launches": measure.launches,
+        "clock": peer.clock,
+        "cache": None if is_on_host else measure.cache,
+        "launches": None if is_on_host else measure.launches,
         "items_per_s": None,
-        "bytes_min": template.get("bytes_min"),
-        "counters": counters,
+        "bytes_min": bytes_min,
+        "gb_per_s": None,
+        "percent_of_peak": None,
+        "counters": outcome.counters,
+        "choices": outcome.choices,
         "stop": outcome.stop,
         "discarded_samples": outcome.discarded_samples,
         "clocks_mhz": {"before": outcome.clock_before_mhz, "after": outcome.clock_after_mhz},
     }
     if outcome.is_good and outcome.samples_ms:
-        row |= speed(summarize(outcome.samples_ms), problem, row["bytes_min"])
+        row |= speed(summarize(outcome.samples_ms), problem_of(row), bytes_min)
     # As in the harness's rows, these two keys are left out if they are empty.
     row |= {"skipped": outcome.skipped} if outcome.skipped else {}
     row |= {"error": outcome.error} if outcome.error else {}
@@ -151,38 +145,36 @@ def speed(time_ms: Json, problem: Problem, bytes_min: float | None) -> Json:
     return rates
 
 
-def version_of(package: str) -> str | None:
-    """The version of a package, installed or only imported, or None."""
+def version_of(package: str) -> str:
+    """The version of a package that was imported: as installed, else as it says itself."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        return getattr(sys.modules.get(package), "__version__", None)
+        return str(getattr(sys.modules.get(package), "__version__", "unknown"))
 
 
-def merge(archive: Json, variants: Iterable[str], rows: list[Json], packages: Json) -> Json:
-    """The archive with these rows instead of those that it has of these variants."""
-    replaced = frozenset(variants)
+def place_of(row: Json) -> str:
+    """What tells a row from the others of its archive."""
+    return json.dumps([row["variant"], row["params"]], sort_keys=True)
+
+
+def merge(archive: Json, rows: list[Json], facts: Json) -> Json:
+    """The archive with these rows in the places of the same variants and parameters.
+
+    `facts` are versions and the like, for its provenance; empty if nothing was measured.
+    """
+    filled = {place_of(row): row for row in rows}
     provenance = dict(archive.get("provenance") or {})
-    before: Json = {"pykeops": None, "torch": None, "triton": None}
-    before |= provenance.get("peers") or {}
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    provenance["peers"] = before | packages | {"time": now}
-    kept = [row for row in archive["rows"] if row["variant"] not in replaced]
-    return archive | {"provenance": provenance, "rows": kept + rows}
+    if facts:
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        provenance["peers"] = (provenance.get("peers") or {}) | facts | {"time": now}
+    return archive | {
+        "provenance": provenance,
+        "rows": [filled.get(place_of(row), row) for row in archive["rows"]],
+    }
 
 
 # ---------------------------------------------------------------- measuring
-
-
-def why_not_here(archive: Json, device_name: str) -> str | None:
-    """Why times of this machine's GPU may not stand in the archive, if so."""
-    provenance = archive.get("provenance") or {}
-    if provenance.get("backend") != "cuda":
-        return "the archive is of the emulated backend, which times nothing"
-    archived = (provenance.get("device") or {}).get("name")
-    if archived != device_name:
-        return f"the archive is of {archived}, and this GPU is {device_name}"
-    return None
 
 
 def outcome_of(peer: Peer, problem: Problem, measure: Measure, bench: Bench) -> Outcome:
@@ -205,34 +197,47 @@ def outcome_text(outcome: Outcome) -> str:
     if outcome.skipped:
         return f"skipped: {outcome.skipped}"
     time = summarize(outcome.samples_ms)
-    return f"{time['median']:.6g} ms ({time['samples']} samples, {outcome.stop})"
+    chosen = "".join(f", {name}: {value}" for name, value in outcome.choices.items())
+    return f"{time['median']:.6g} ms ({time['samples']} samples, {outcome.stop}{chosen})"
 
 
-def add_rows(
+def fill_rows(
     path: Path, peers: Sequence[Peer], packages: Sequence[str], bench: Bench | str
 ) -> list[Outcome]:
-    """Measures the peers at an archive's problems and writes their rows into it.
+    """Measures the peers where an archive has rows of them, and writes what was found into these.
 
     `bench` is a text where nothing can be measured: the reason. Raises InputError.
     """
     archive = read_archive(path)
-    variants = [peer.variant for peer in peers]
-    templates = templates_of(archive["rows"], variants)
     measure = measure_of(archive)
-    why_not = bench if isinstance(bench, str) else why_not_here(archive, bench.device_name())
+    peer_of = {peer.variant: peer for peer in peers}
+    bytes_min = bytes_of(archive["rows"])
+    open_rows = [row for row in archive["rows"] if row["variant"] in peer_of]
+    if not open_rows:
+        return []
+    try:
+        provenance = archive.get("provenance") or {}
+        why_not = bench if isinstance(bench, str) else bench.why_not(provenance)
+    except ForeignArchive as error:
+        raise InputError(f"{path}: {error}") from error
     if why_not:
-        print(f"{path.name}: {', '.join(variants)}: {why_not}", flush=True)
-    rows, outcomes = [], []
-    for problem, template in templates.items():
-        for peer in peers:
+        print(f"{path.name}: {', '.join(peer_of)}: {why_not}", flush=True)
+    measured: dict[tuple[str, Problem], Outcome] = {}
+    rows = []
+    for row in open_rows:
+        peer, problem = peer_of[row["variant"]], problem_of(row)
+        place = peer.variant, problem
+        if place not in measured:
             if why_not:
-                outcome = Outcome(skipped=why_not)
+                measured[place] = Outcome(skipped=why_not)
             else:
-                outcome = outcome_of(peer, problem, measure, bench)
-                print(f"{path.name}: {peer.variant}/{problem}: {outcome_text(outcome)}", flush=True)
-            rows.append(peer_row(template, peer.variant, problem, measure, outcome))
-            outcomes.append(outcome)
-    versions = {package: version_of(package) for package in packages}
+                measured[place] = outcome_of(peer, problem, measure, bench)
+                text = outcome_text(measured[place])
+                print(f"{path.name}: {peer.variant}/{problem}: {text}", flush=True)
+        rows.append(peer_row(row, peer, measure, measured[place], bytes_min.get(problem)))
+    facts: Json = {}
+    if any(outcome.samples_ms for outcome in measured.values()):
+        facts = {package: version_of(package) for package in packages} | bench.facts()
     # What was written meanwhile by another program stays.
-    write_archive(path, merge(read_archive(path), variants, rows, versions))
-    return outcomes
+    write_archive(path, merge(read_archive(path), rows, facts))
+    return list(measured.values())

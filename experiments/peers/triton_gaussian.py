@@ -2,54 +2,69 @@
 
     python3 experiments/peers/triton_gaussian.py ARCHIVE.json|FOLDER... [--max-pairs PAIRS]
 
-Measures the variant triton at the problems of map_reduce's archives, and writes its rows into these
-archives; see peer_rows.py. The kernels, in gaussian_kernels.py, are what one writes for this one
-formula: up to 16 dimensions by differences, 64 dimensions by a matrix product on the tensor cores.
-The block's shape is the fastest of a few, found for each problem before it is timed. Where rows
-alone do not fill the GPU, the columns are split over programs, and a second kernel adds up.
+Fills in the rows of triton in map_reduce's archives; see peer_rows.py. The kernels, in
+gaussian_kernels.py, are what one writes for this one formula: up to 16 dimensions by differences,
+16 and 64 dimensions by a matrix product on the tensor cores. The kernel, the block's shape and the
+stages of its pipeline are the fastest of a few, found for each problem before it is timed (as
+triton.autotune does; but here the number of programs, and the memory for their sums, follow from
+the shape). Columns are split over programs where rows alone do not fill the GPU, and where a
+program would add up so many tiles that it rounds; a second kernel adds up.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from peer_points import Problem
+from peer_points import Prepared, Problem
 from peer_program import main
 
-PACKAGES = ("torch", "triton")
+PACKAGES = ("torch", "numpy", "triton")
 
 MOST_DIFFERENCES = 16
-GRAM_DIMENSIONS = (64,)
+GRAM_DIMENSIONS = (16, 64)
 PROGRAMS_PER_SM = 16
 """That columns are split for: some waves of them, so that the last one weighs little."""
 LEAST_TILES = 4
 """Of columns, that a part of them has at least."""
+MOST_TILES = 256
+"""Of columns, that a part of them has at most: each is one addition of a float."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A block's rows and columns, and its warps."""
+    """A kernel, by differences or by products; a block's rows, columns, warps, and stages."""
 
+    by_products: bool
     block_m: int
     block_n: int
     warps: int
+    stages: int = 3
+
+    def __str__(self) -> str:
+        """As the row has it."""
+        how = "products" if self.by_products else "differences"
+        return f"{how}, {self.block_m} x {self.block_n}, {self.warps} warps, {self.stages} stages"
 
 
 DIFFERENCE_SHAPES = tuple(
-    Shape(block_m, block_n, block_n // 32 // per_thread)
+    Shape(False, block_m, block_n, block_n // 32 // per_thread)
     for block_m in (1, 2, 4, 8, 16, 32, 64)
     for block_n, per_thread in ((128, 1), (256, 2), (256, 1))
 )
-GRAM_SHAPES = (
-    Shape(16, 128, 4),
-    Shape(64, 64, 4),
-    Shape(64, 128, 4),
-    Shape(128, 64, 4),
-    Shape(128, 64, 8),
-    Shape(128, 128, 8),
+GRAM_SHAPES = tuple(
+    Shape(True, *blocks, warps, stages)
+    for *blocks, warps in (
+        (16, 128, 4),
+        (64, 64, 4),
+        (64, 128, 4),
+        (128, 64, 4),
+        (128, 64, 8),
+        (128, 128, 8),
+    )
+    for stages in (1, 3)
 )
 MOST_ROW_REGISTERS = 160
 """Of a thread: coordinates of rows, which every thread of the differences' kernel holds."""
@@ -63,11 +78,15 @@ def next_power_of_two(value: int) -> int:
 def shapes_of(problem: Problem) -> list[Shape]:
     """The shapes worth trying: the rows that there are, and no more than registers hold."""
     most_rows = next_power_of_two(problem.m)
+    shapes = []
     if problem.d in GRAM_DIMENSIONS:
-        return [shape for shape in GRAM_SHAPES if shape.block_m <= max(16, most_rows)]
-    least_rows = min(most_rows, 8)
-    most_rows = min(most_rows, MOST_ROW_REGISTERS // problem.d)
-    return [shape for shape in DIFFERENCE_SHAPES if least_rows <= shape.block_m <= most_rows]
+        gram_rows = 16 if most_rows < 64 else 64, max(16, most_rows)
+        shapes += [each for each in GRAM_SHAPES if gram_rows[0] <= each.block_m <= gram_rows[1]]
+    if problem.d <= MOST_DIFFERENCES:
+        least_rows = min(most_rows, 8)
+        most_rows = min(most_rows, MOST_ROW_REGISTERS // problem.d)
+        shapes += [each for each in DIFFERENCE_SHAPES if least_rows <= each.block_m <= most_rows]
+    return shapes
 
 
 def split_columns_of(problem: Problem, shape: Shape, sm_count: int) -> tuple[int, int]:
@@ -75,36 +94,9 @@ def split_columns_of(problem: Problem, shape: Shape, sm_count: int) -> tuple[int
     row_blocks = -(-problem.m // shape.block_m)
     tiles = -(-problem.n // shape.block_n)
     wanted = -(-PROGRAMS_PER_SM * sm_count // row_blocks)
-    splits = max(1, min(wanted, tiles // LEAST_TILES))
+    splits = max(1, min(wanted, tiles // LEAST_TILES), -(-tiles // MOST_TILES))
     columns = -(-tiles // splits) * shape.block_n
     return -(-problem.n // columns), columns
-
-
-def fastest(calls: Iterable[Callable[[], Any]]) -> Callable[[], Any]:
-    """The call that takes least time, of those that compile and fit the GPU."""
-    import torch
-    from triton.runtime.errors import OutOfResources
-
-    best, best_ms = None, float("inf")
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    for call in calls:
-        try:
-            call()  # compiles
-        except OutOfResources:
-            continue
-        for _ in range(2):
-            torch.cuda.synchronize()
-            # The host enqueues while the GPU spins.
-            torch.cuda._sleep(500_000)
-            begin.record()
-            call()
-            end.record()
-            end.synchronize()
-            if begin.elapsed_time(end) < best_ms:
-                best, best_ms = call, begin.elapsed_time(end)
-    if best is None:
-        raise RuntimeError("no shape of a block fits this GPU")
-    return best
 
 
 def make_call(problem: Problem, shape: Shape, inputs: Any, sm_count: int) -> Callable[[], Any]:
@@ -116,8 +108,7 @@ def make_call(problem: Problem, shape: Shape, inputs: Any, sm_count: int) -> Cal
     m, n = problem.m, problem.n
     out = torch.empty(m, device=inputs.x.device)
     sums = torch.empty((splits, m), device=inputs.x.device) if splits > 1 else out
-    is_gram = problem.d in GRAM_DIMENSIONS
-    kernel = kernels.gram_kernel if is_gram else kernels.differences_kernel
+    kernel = kernels.gram_kernel if shape.by_products else kernels.differences_kernel
     grid = (-(-m // shape.block_m), splits)
     add_m = min(32, next_power_of_two(m))
 
@@ -134,6 +125,7 @@ def make_call(problem: Problem, shape: Shape, inputs: Any, sm_count: int) -> Cal
             BLOCK_M=shape.block_m,
             BLOCK_N=shape.block_n,
             num_warps=shape.warps,
+            num_stages=shape.stages,
         )
         if splits > 1:
             kernels.sum_splits_kernel[(-(-m // add_m),)](
@@ -148,6 +140,7 @@ class TritonGaussian:
     """Gaussian sums in float32, by a kernel of their own."""
 
     variant = "triton"
+    clock = "gpu"
 
     def __init__(self) -> None:
         """As many pairs as take some seconds."""
@@ -155,20 +148,23 @@ class TritonGaussian:
 
     def cannot(self, problem: Problem) -> str | None:
         """All but Gaussian sums in float32 of the dimensions that a kernel is there for."""
-        if (problem.formula, problem.reduction) != ("gaussian", "sum"):
-            return "the Triton kernel does sums of gaussian only"
-        if problem.number != "float32":
-            return "the Triton kernel does float32 only"
+        if not problem.is_gaussian_sum:
+            return "the Triton kernel does sums of gaussian in float32 only"
         if problem.d > MOST_DIFFERENCES and problem.d not in GRAM_DIMENSIONS:
             return f"the Triton kernel does up to {MOST_DIFFERENCES} and 64 dimensions"
         return None
 
-    def prepare(self, problem: Problem, inputs: Any) -> Callable[[], Any]:
+    def prepare(self, problem: Problem, inputs: Any) -> Prepared:
         """The launches, with the shape that is fastest at this problem."""
         import torch
+        from peer_gpu import fastest
+        from triton.runtime.errors import OutOfResources
 
         sm_count = torch.cuda.get_device_properties(0).multi_processor_count
-        return fastest(make_call(problem, shape, inputs, sm_count) for shape in shapes_of(problem))
+        shapes = shapes_of(problem)
+        calls = ((make_call(problem, each, inputs, sm_count), str(each)) for each in shapes)
+        call, shape = fastest(calls, (OutOfResources,))
+        return Prepared(call, {"shape": shape})
 
 
 def peers() -> list[TritonGaussian]:

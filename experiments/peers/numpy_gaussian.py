@@ -1,0 +1,58 @@
+"""NumPy as a peer of map_reduce: Gaussian sums in float32 on the CPU, for the claim of x10,000.
+
+    python3 experiments/peers/numpy_gaussian.py ARCHIVE.json|FOLDER... [--max-pairs PAIRS]
+
+Fills in the rows of two variants in map_reduce's archives; see peer_rows.py. numpy_tensorized is
+the textbook's: broadcast differences (M, N, D), squared, summed, exp, product with the signal.
+numpy_gram is the best that a user would write without threads of one's own: |x|^2 - 2 x.y + |y|^2
+as one matrix product of D + 2 columns by BLAS on all cores, exp in place, by as many rows at a time
+as is fastest. NumPy's exp runs on one core.
+
+A first call that takes longer than the archive's max_seconds is the only sample. A call that is
+expected to take longer than 40 s is not made, and its row says so.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from peer_points import Prepared, Problem
+from peer_program import main
+
+PACKAGES = ("numpy",)
+
+
+class NumpyGaussian:
+    """One of the two forms, in numpy_forms.py."""
+
+    clock = "host"
+
+    def __init__(self, variant: str) -> None:
+        """`variant` is numpy_tensorized or numpy_gram."""
+        self.variant = variant
+        self.max_pairs = 1e12
+
+    def cannot(self, problem: Problem) -> str | None:
+        """All but Gaussian sums in float32."""
+        return None if problem.is_gaussian_sum else "does sums of gaussian in float32 only"
+
+    def prepare(self, problem: Problem, inputs: Any) -> Prepared:
+        """The call, with its number of rows."""
+        import numpy_forms
+
+        form, rows_of = {
+            "numpy_tensorized": (numpy_forms.tensorized, numpy_forms.rows_of_tensorized),
+            "numpy_gram": (numpy_forms.gram, numpy_forms.rows_of_gram),
+        }[self.variant]
+        rows, x = rows_of(inputs), inputs.x
+        return Prepared(lambda: form(x, inputs.y, inputs.b, rows), {"rows_at_a_time": str(rows)})
+
+
+def peers() -> list[NumpyGaussian]:
+    """Both forms."""
+    return [NumpyGaussian("numpy_tensorized"), NumpyGaussian("numpy_gram")]
+
+
+if __name__ == "__main__":
+    sys.exit(main("NumPy as a peer of map_reduce", peers(), PACKAGES, sys.argv[1:]))

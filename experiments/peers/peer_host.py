@@ -1,0 +1,156 @@
+"""Verification and times of peers on the CPU, by the wall clock, through numpy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from peer_check import judge
+from peer_inputs import Points, make_points
+from peer_points import ForeignArchive, Json, Measure, Outcome, Peer, Problem, stop_reason
+
+MIN_SAMPLES = 5
+"""After which a peer on the host may stop, as the harness's host variants may."""
+MOST_CALL_SECONDS = 40.0
+"""A call that is expected to take longer is not made."""
+SMALL = 1000
+"""Rows and columns of the problem that says how long a larger one would take."""
+BLOCK_PAIRS = 2**18
+"""Of the check, at a time: 2 MiB of doubles, which stay in a core's cache."""
+
+
+def expected_sums(points: Points) -> np.ndarray:
+    """The sum over j of exp(-|x_i - y_j|^2) b_j in double precision, for each different row.
+
+    By differences, coordinate by coordinate, on all cores; a different x 1 array.
+    """
+    x, y, b = (values.astype(np.float64) for values in (points.different_x, points.y, points.b))
+    rows = max(1, BLOCK_PAIRS // len(y))
+    sums = np.empty((len(x), 1))
+
+    def of_block(begin: int) -> None:
+        block = x[begin : begin + rows]
+        squares = np.zeros((len(block), len(y)))
+        for k in range(x.shape[1]):
+            squares += np.square(block[:, k, None] - y[None, :, k])
+        sums[begin : begin + rows, 0] = (np.exp(-squares) * b).sum(1)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(of_block, range(0, len(x), rows)))
+    return sums
+
+
+# ---------------------------------------------------------------- the machine
+
+
+def cpu_name() -> str:
+    """As archives have it."""
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(": ")[2]
+    return "unknown"
+
+
+def gpu_uuids() -> list[str]:
+    """Of this machine's GPUs, as nvidia-smi lists them; none where it is missing."""
+    command = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
+    return done.stdout.split()
+
+
+def blas() -> str:
+    """The name and version of numpy's BLAS, as far as it says."""
+    try:
+        of_build = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+        return f"{of_build['name']} {of_build['version']}"
+    except (TypeError, KeyError):
+        return "unknown"
+
+
+class HostBench:
+    """Verifies and times peers on the CPU; keeps the answer of the last problem."""
+
+    def __init__(self) -> None:
+        """Looks at the machine."""
+        self._host = {"cpu": cpu_name(), "cores": os.cpu_count()}
+        self._gpus = gpu_uuids()
+        self._expected: tuple[Problem, np.ndarray] | None = None
+        self._pairs_per_second: dict[str, float] = {}
+
+    def why_not(self, provenance: Json) -> str | None:
+        """None: the host's clock times emulated archives, too, if they are of this machine.
+
+        Raises ForeignArchive.
+        """
+        if provenance.get("host") != self._host:
+            raise ForeignArchive(f"is of {provenance.get('host')}, and this CPU is {self._host}")
+        archived = (provenance.get("device") or {}).get("uuid")
+        if provenance.get("backend") == "cuda" and archived not in self._gpus:
+            here = ", ".join(self._gpus) or "none"
+            raise ForeignArchive(f"is of the GPU {archived}, and this machine's are: {here}")
+        return None
+
+    def facts(self) -> Json:
+        """What numpy multiplies matrices by."""
+        return {"numpy_blas": blas()}
+
+    def _expected_of(self, points: Points) -> np.ndarray:
+        if self._expected is None or self._expected[0] != points.problem:
+            self._expected = points.problem, expected_sums(points)
+        return self._expected[1]
+
+    def measure(self, peer: Peer, problem: Problem, measure: Measure) -> Outcome:
+        """Verifies the peer at the problem; if it is right, takes its time.
+
+        A first call that takes as long as all samples may is the only sample.
+        """
+        expected_seconds = problem.pairs / self._rate_of(peer, problem)
+        if expected_seconds > MOST_CALL_SECONDS:
+            seconds = f"{expected_seconds:.3g} s a call are expected"
+            return Outcome(skipped=f"{seconds}, and at most {MOST_CALL_SECONDS:g} are spent on one")
+        points = make_points(problem)
+        expected = self._expected_of(points)
+        prepared = peer.prepare(problem, points)
+        begin = time.perf_counter()
+        found = prepared.call()
+        first_seconds = time.perf_counter() - begin
+        self._pairs_per_second[peer.variant] = problem.pairs / first_seconds
+        outcome = judge(points, found.reshape(problem.m, -1), expected)
+        outcome.choices |= prepared.choices
+        if outcome.is_good:
+            outcome.counters["cpu_threads"] = float(os.cpu_count() or 1)
+            self._take_samples(prepared.call, measure, outcome, first_seconds)
+        return outcome
+
+    def _rate_of(self, peer: Peer, problem: Problem) -> float:
+        """Pairs a second: of the peer's last problem, or else of a small one like this."""
+        if peer.variant not in self._pairs_per_second:
+            small = replace(problem, m=min(problem.m, SMALL), n=min(problem.n, SMALL))
+            call = peer.prepare(small, make_points(small)).call
+            call()
+            begin = time.perf_counter()
+            call()
+            rate = small.pairs / (time.perf_counter() - begin)
+            self._pairs_per_second[peer.variant] = rate
+        return self._pairs_per_second[peer.variant]
+
+    def _take_samples(self, call, measure: Measure, outcome: Outcome, first_seconds: float) -> None:
+        if first_seconds >= measure.max_seconds:
+            outcome.samples_ms, outcome.stop = [1000 * first_seconds], "time"
+            return
+        rules = Measure(**vars(measure) | {"min_samples": min(measure.min_samples, MIN_SAMPLES)})
+        begin = time.perf_counter()
+        while outcome.stop is None:
+            start = time.perf_counter()
+            call()
+            end = time.perf_counter()
+            outcome.samples_ms.append(1000 * (end - start))
+            outcome.stop = stop_reason(rules, outcome.samples_ms, end - begin)
