@@ -14,8 +14,8 @@ readonly NEEDED=(
 readonly NEEDED_BY_SANITIZERS=(clang) # and the sanitizers' run time of its version: sanitizer_runtime()
 readonly BACKENDS=(auto cuda emulated emulated-asan emulated-tsan)
 readonly PROFILES=(smoke paper full)
-# Peers in Python: each adds its rows to the archives that it knows; where it cannot run, the rows say why.
-readonly PEERS=(experiments/peers/keops.py experiments/peers/triton_gaussian.py)
+# Peers in Python: each fills its rows of the archives in; where it cannot run, the rows say why.
+readonly PEERS=(experiments/peers/{keops,triton_gaussian,torch_gaussian,numpy_gaussian}.py)
 readonly OPTIONS=(--backend --profile --resume --jobs --help)
 
 usage() {
@@ -292,6 +292,8 @@ run_everything() {
     name=$(basename "$peer" .py)
     stage "peer $name" python3 "$peer" "results/runs/$SLUG" || failed+=("$name")
   done
+  # Claims that name a peer as their baseline can be judged now.
+  stage 'judge again' "$PROGRAM" judge "results/runs/$SLUG" || failed+=('judge')
   stage 'figures and report' "$PYTHON" plots/report.py \
     --results "results/runs/$SLUG" --archived results || failed+=('report')
   print_stages
