@@ -361,13 +361,16 @@ harness::Technique balanced_path_sets_technique() {
             "compact with Duplicates = false: 4-byte keys that rise, without values"},
            {"compact_range_checked", Role::technique, Runs::anywhere,
             "compact with range checks in every tile"},
-           {counted, Role::technique, Runs::anywhere,
-            "single_pass and DeviceCount::get(): what a caller waits for the count, as Thrust's "
-            "must",
-            /*waits_for_gpu=*/true},
-           {"thrust", Role::peer, Runs::gpu,
-            "thrust::set_*, or its by_key form; it returns the count to the host",
-            /*waits_for_gpu=*/true}}),
+           {.name = counted,
+            .role = Role::technique,
+            .summary = "single_pass and DeviceCount::get(): what a caller waits for the count, as "
+                       "Thrust's must",
+            .waits_for_gpu = true},
+           {.name = "thrust",
+            .role = Role::peer,
+            .runs = Runs::gpu,
+            .summary = "thrust::set_*, or its by_key form; it returns the count to the host",
+            .waits_for_gpu = true}}),
       .device_bytes = device_bytes,
       .make_problem = make_sets,
       .demonstration = balanced_path_sets::demonstration};

@@ -110,10 +110,10 @@ struct Variant {
   Role role = Role::technique;
   Runs runs = Runs::anywhere;
   std::string summary;
+  std::string program = {};  ///< Runs::elsewhere: the program that measures it
   /// Its call returns only when the GPU is done, as Thrust's that return a count: what the caller
   /// waits is timed.
   bool waits_for_gpu = false;
-  std::string program = {};  ///< Runs::elsewhere: the program that measures it
 };
 
 /// A value of a technique's enum of variants, as a variant of its experiments.
