@@ -25,8 +25,11 @@ std::unique_ptr<harness::Problem> make_pairs(const Parameters& problem) {
 
 /// A peer that is a Python program.
 harness::Variant in_python(std::string name, const std::string& program, std::string summary) {
-  return {std::move(name), harness::Role::peer, harness::Runs::elsewhere, std::move(summary),
-          "experiments/peers/" + program + ".py"};
+  return {.name = std::move(name),
+          .role = harness::Role::peer,
+          .runs = harness::Runs::elsewhere,
+          .summary = std::move(summary),
+          .program = "experiments/peers/" + program + ".py"};
 }
 
 /// Inputs, results, and room for partial results.

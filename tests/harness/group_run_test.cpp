@@ -125,8 +125,13 @@ TEST_F(GroupRunTest, KernelsAreTimedOnAGpuAndOnlyVerifiedWithoutOne) {
 }
 
 TEST_F(GroupRunTest, WhatAnotherProgramMeasuresIsLeftToIt) {
-  technique_.variants.push_back({"script", Role::peer, Runs::elsewhere, "a loop", "peers/it.py"});
-  settings_.set("fault", std::string("too_large"));  // for this program; it says nothing of that one
+  technique_.variants.push_back({.name = "script",
+                                 .role = Role::peer,
+                                 .runs = Runs::elsewhere,
+                                 .summary = "a loop",
+                                 .program = "peers/it.py"});
+  settings_.set("fault",
+                std::string("too_large"));  // for this program; it says nothing of that one
   const PointResult result = run({"script", "host_fast"}).at("script");
   EXPECT_EQ(result.skipped, "peers/it.py has not measured it yet");
   EXPECT_EQ(result.error, "");
