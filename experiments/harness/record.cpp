@@ -105,8 +105,6 @@ std::string fault_of_row(const Json& row) {
                        {"percent_of_peak", is_number_or_null, a_number_or_null},
                        {"counters", is_object, "an object"}},
                       {{"bytes_min", is_number_or_null, a_number_or_null},
-                       {"clock", is_text, "a text"},
-                       {"peak", is_text, "a text"},
                        {"skipped", is_text, "a text"},
                        {"error", is_text, "a text"}});
   if (!found.empty()) return found;

@@ -136,9 +136,9 @@ TEST_F(StoreTest, MistypedRecordsAreAbsentAndNamed) {
     EXPECT_TRUE(store.find(point_, key_).is_null());
     const std::string said = testing::internal::GetCapturedStderr();
     // Parameters are compared as a whole.
-    const Json::json_pointer pointer(place);
+    const std::string path = place;
     const std::string where =
-        pointer.parent_pointer().back() == "params" ? "params" : pointer.back();
+        path.starts_with("/row/params") ? "params" : path.substr(path.rfind('/') + 1);
     EXPECT_THAT(said, AllOf(HasSubstr("/fake.e/variant=kernel"), HasSubstr(where),
                             HasSubstr("it counts as no record")))
         << place;
