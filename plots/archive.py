@@ -85,6 +85,8 @@ class Row:
     """Of the run that measured it, where that is not the archive's; None of older archives."""
     commit: str | None
     """The program's commit, where it is not the archive's."""
+    host_is_in_the_time: bool
+    """Launches and waiting are in the time, not the GPU's work alone."""
 
     @property
     def is_wrong(self) -> bool:
@@ -437,6 +439,7 @@ def _read_row(reader: _Reader, backend: str) -> Row:
         choices=_read_choices(reader),
         run=reader.get("run", str, None),
         commit=reader.get("commit", str, None),
+        host_is_in_the_time=reader.get("host_is_in_the_time", bool, False),
     )
     if row.timing and row.verified != "passed":
         reader.fail(

@@ -251,16 +251,20 @@ WIDEST_SPREAD = 0.1
 FEW = "\N{DAGGER}"
 WIDE = "\N{DOUBLE DAGGER}"
 OTHER_RUN = "\N{SECTION SIGN}"
+WITH_HOST = "\N{PILCROW SIGN}"
 
 
 def doubts(archive: Archive, row: Row | None) -> str:
-    """The marks of a median of few samples, of samples that are far apart, and of another run."""
+    """The marks of a median of few samples, of samples that are far apart, of another run, and of a
+    GPU's time that the host is in."""
     if row is None or row.timing is None:
         return ""
     time = row.timing
     few = FEW if time.samples < FEWEST_SAMPLES else ""
     wide = WIDE if time.p90 - time.p10 > WIDEST_SPREAD * time.median else ""
-    return few + wide + (OTHER_RUN if archive.is_of_another_run(row) else "")
+    other_run = OTHER_RUN if archive.is_of_another_run(row) else ""
+    with_host = WITH_HOST if row.host_is_in_the_time and row.clock == "gpu" else ""
+    return few + wide + other_run + with_host
 
 
 def marks_explained(text: str) -> str:
@@ -270,6 +274,8 @@ def marks_explained(text: str) -> str:
         texts.append(f"{WIDE} p10 and p90 lie more than {WIDEST_SPREAD:.0%} of the median apart.")
     if OTHER_RUN in text:
         texts.append(f"{OTHER_RUN} Of another run than the rest, or compared with another run's.")
+    if WITH_HOST in text:
+        texts.append(f"{WITH_HOST} The call waits for the GPU: the host's part is in the time.")
     return " ".join(texts)
 
 

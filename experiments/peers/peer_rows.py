@@ -115,6 +115,7 @@ def peer_row(
         "verified": outcome.verified,
         "time_ms": None,
         "clock": peer.clock,
+        "host_is_in_the_time": is_on_host or outcome.choices.get("host_in_time") == "yes",
         "cache": None if is_on_host else measure.cache,
         "launches": None if is_on_host else measure.launches,
         "items_per_s": None,

@@ -316,6 +316,17 @@ def test_rows_of_another_run_and_what_is_compared_with_them_are_marked(passes_fo
     assert body.count("§ Of another run than the rest") == 2
 
 
+def test_a_time_with_the_host_in_it_is_marked(passes_folder):
+    content = synthetic.passes()
+    peers = [row for row in content["rows"] if row["variant"] == "cub"]
+    peers[-1]["host_is_in_the_time"] = True
+    synthetic.write(passes_folder, content)
+    body = section(make(passes_folder)[1], "Synthetic passes")
+    lines = [line for line in body.splitlines() if line.startswith("| 2^") and "¶" in line]
+    assert len(lines) == 1 and "| cub" in lines[0]
+    assert "¶ The call waits for the GPU" in body
+
+
 def test_what_is_not_known_of_the_sources_is_said(passes_folder):
     unknown = synthetic.provenance() | {"git_commit": "unknown", "git_dirty": None}
     synthetic.write(passes_folder, synthetic.passes() | {"provenance": unknown})
