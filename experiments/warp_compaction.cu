@@ -1,6 +1,8 @@
 // The experiments of warp_compaction: inputs, variants, answers and costs.
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <thread>
@@ -11,6 +13,7 @@
 #include "peers/cub_select.hpp"
 #include "scratch.cuh"
 #include "techniques.hpp"
+#include "warp_compaction/comparisons.hpp"
 #include "warp_compaction/oracle.hpp"
 #include "warp_compaction/warp_compaction.cuh"
 
@@ -151,6 +154,7 @@ class Selection : public harness::Problem {
   }
 
   std::optional<std::string> mismatch(const Parameters& point, cudaStream_t stream) override {
+    comparisons_.reset();
     if (point.text("variant") == "std") {
       if (auto wrong = wrong_count(static_cast<std::int64_t>(host_kept_), expected_.size()))
         return wrong;
@@ -158,7 +162,9 @@ class Selection : public harness::Problem {
       return "the elements differ from the oracle's";
     }
     if (auto wrong = wrong_count(kept_.get(stream), expected_.size())) return wrong;
-    return difference("out", out_.data(), device_expected_, stream);
+    if (auto wrong = difference("out", out_.data(), device_expected_, stream)) return wrong;
+    count_comparisons(point, stream);
+    return std::nullopt;
   }
 
   [[nodiscard]] harness::Cost cost() const override {
@@ -167,11 +173,27 @@ class Selection : public harness::Problem {
     return {n_, (n_ + kept) * static_cast<std::int64_t>(sizeof(T)) + flags, 0, "copy"};
   }
   [[nodiscard]] std::map<std::string, double> counters() const override {
-    return {{"kept_items", static_cast<double>(expected_.size())},
-            {"workspace_bytes", static_cast<double>(scratch_.bytes())}};
+    std::map<std::string, double> counters = {
+        {"kept_items", static_cast<double>(expected_.size())},
+        {"workspace_bytes", static_cast<double>(scratch_.bytes())}};
+    if (comparisons_) {
+      counters["comparisons_per_item"] =
+          static_cast<double>(*comparisons_) / static_cast<double>(n_);
+    }
+    return counters;
   }
 
  private:
+  /// Of `unique` on 4-byte elements by the two-pass variants, in one more execution.
+  void count_comparisons([[maybe_unused]] const Parameters& point,
+                         [[maybe_unused]] cudaStream_t stream) {
+    if constexpr (std::is_same_v<T, std::uint32_t>) {
+      if (operation_ != "unique" || !point.text("variant").starts_with("two_pass")) return;
+      comparisons_ =
+          comparisons_of_unique(in(), out(), kept_, workspace_, stream, options_of(point));
+    }
+  }
+
   [[nodiscard]] DeviceSpan<const T> in() const { return {in_.data(), n_}; }
   [[nodiscard]] DeviceSpan<T> out() { return {out_.data(), n_}; }
 
@@ -223,6 +245,7 @@ class Selection : public harness::Problem {
   DeviceBuffer<T> out_;
   DeviceCount kept_;
   Scratch scratch_;
+  std::optional<std::int64_t> comparisons_;  ///< of the answer that was checked last
 };
 
 /// Two columns: unique_by_key (a key and a 4-byte value) and remove_duplicates (a coordinate and a
