@@ -99,8 +99,9 @@ def clone(tmp_path) -> Path:
         (folder / name).mkdir(parents=True)
     shutil.copy(ROOT / "run_all.sh", folder)
     (folder / "configs/sample/passes.json").write_text("{}")
-    for script in ("experiments/peers/keops", "experiments/peers/triton_gaussian", "plots/report"):
-        (folder / f"{script}.py").write_text("import sys; print(sys.argv[1:])")
+    peers = [path.relative_to(ROOT) for path in (ROOT / "experiments/peers").glob("*.py")]
+    for script in (*peers, "plots/report.py"):
+        (folder / script).write_text("import sys; print(sys.argv[1:])")
     tools = {"cmake": CMAKE, "dpkg-query": "#!/bin/bash\nprintf installed"}
     (folder / "program").write_text(PROGRAM)
     for name, text in tools.items():
@@ -136,6 +137,15 @@ def test_runs_where_the_path_has_an_apostrophe_and_blanks(clone):
     assert runs(clone) == [RUN]
     assert "['--results', 'results/runs/emulated', '--archived', 'results']" in done.stdout
     assert "configured in" not in done.stdout
+
+
+def test_archives_are_judged_when_the_peers_rows_are_in(clone):
+    done = run_clone(clone, "--backend", "emulated")
+    assert (clone / "calls.txt").read_text().splitlines()[-1] == "judge|results/runs/emulated|"
+    stages = [line for line in done.stdout.splitlines() if line.startswith("==> ")]
+    names = ("keops", "triton_gaussian", "torch_gaussian", "numpy_gaussian")
+    peers = [f"==> peer {name}" for name in names]
+    assert stages[-6:] == [*peers, "==> judge again", "==> figures and report"]
 
 
 def test_takes_values_after_an_equals_sign(clone):
