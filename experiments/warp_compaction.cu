@@ -190,7 +190,7 @@ class Selection : public harness::Problem {
     if constexpr (std::is_same_v<T, std::uint32_t>) {
       if (operation_ != "unique" || !point.text("variant").starts_with("two_pass")) return;
       comparisons_ =
-          comparisons_of_unique(in(), out(), kept_, workspace_, stream, options_of(point));
+          comparisons_of_unique(in(), out(), kept_, *scratch_.workspace, stream, options_of(point));
     }
   }
 

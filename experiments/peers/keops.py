@@ -58,6 +58,7 @@ class Keops:
     """One of KeOps's two schemes."""
 
     clock = "gpu"
+    waits_for_gpu = True
 
     def __init__(self, variant: str, backend: str, max_pairs: float) -> None:
         """`backend` is Genred's name of the scheme."""

@@ -23,7 +23,6 @@ from peer_points import (
     Measure,
     Outcome,
     Peer,
-    Prepared,
     Problem,
     stop_reason,
 )
@@ -146,11 +145,21 @@ class Stopwatch:
     LONGEST_SPIN_US = 1000.0
     """For each launch of a sample."""
 
-    def __init__(self, cycles_per_us: float, flush: torch.Tensor | None, launches: int) -> None:
-        """`flush` is the buffer that is written before each sample; None leaves the cache warm."""
+    def __init__(
+        self,
+        cycles_per_us: float,
+        flush: torch.Tensor | None,
+        launches: int,
+        waits_for_gpu: bool = False,
+    ) -> None:
+        """`flush` is the buffer that is written before each sample; None leaves the cache warm.
+
+        The GPU is not held back for a call that waits for it: its time is what its caller waits.
+        """
         self._cycles_per_us = cycles_per_us
         self._flush = flush
         self._launches = launches
+        self._waits_for_gpu = waits_for_gpu
         self._spin_us = 40.0
         self._begin = torch.cuda.Event(enable_timing=True)
         self._end = torch.cuda.Event(enable_timing=True)
@@ -158,21 +167,22 @@ class Stopwatch:
 
     @property
     def has_host(self) -> bool:
-        """Whether the host's part of a call was in the times of most samples so far."""
-        return 2 * sum(self._covered) < len(self._covered)
+        """Whether the host's part of a call is in its time: of most samples so far."""
+        return self._waits_for_gpu or 2 * sum(self._covered) < len(self._covered)
 
     def sample_ms(self, call: Callable[[], Any]) -> float:
         """Milliseconds of one execution.
 
         The GPU spins until the host has enqueued everything; where the host was slower, the sample
-        is taken again with a longer spin, which is kept. A call that waits for the GPU is slower
-        than any spin, so there is a longest one: then the host is in the time.
+        is taken again with a longer spin, which is kept, up to the longest: then the host is in the
+        time.
         """
         longest = self.LONGEST_SPIN_US * self._launches
         while True:
             self._settle(call)
             start = time.perf_counter()
-            torch.cuda._sleep(int(self._spin_us * self._cycles_per_us))
+            if not self._waits_for_gpu:
+                torch.cuda._sleep(int(self._spin_us * self._cycles_per_us))
             self._begin.record()
             for _ in range(self._launches):
                 call()
@@ -180,7 +190,7 @@ class Stopwatch:
             enqueue_us = 1e6 * (time.perf_counter() - start)
             self._end.synchronize()
             is_covered = enqueue_us < self._spin_us
-            if is_covered or self._spin_us >= longest:
+            if is_covered or self._waits_for_gpu or self._spin_us >= longest:
                 self._covered.append(is_covered)
                 return self._begin.elapsed_time(self._end) / self._launches
             self._spin_us = min(longest, max(2 * self._spin_us, 1.5 * enqueue_us))
@@ -330,32 +340,34 @@ class GpuBench:
         del result
         torch.cuda.empty_cache()
         if outcome.is_good:
-            self._take_samples(prepared, measure, outcome)
+            stopwatch = self._stopwatch(measure, peer.waits_for_gpu)
+            self._take_samples(prepared.call, stopwatch, measure, outcome)
         return outcome
 
-    def _stopwatch(self, measure: Measure) -> Stopwatch:
+    def _stopwatch(self, measure: Measure, waits_for_gpu: bool) -> Stopwatch:
         flush = None
         if measure.cache == "cold":
             l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
             flush = torch.empty(2 * l2_bytes, dtype=torch.uint8, device="cuda")
-        return Stopwatch(self._cycles_per_us, flush, measure.launches)
+        return Stopwatch(self._cycles_per_us, flush, measure.launches, waits_for_gpu)
 
-    def _take_samples(self, prepared: Prepared, measure: Measure, outcome: Outcome) -> None:
-        call, stopwatch = prepared.call, self._stopwatch(measure)
+    def _take_samples(
+        self, call: Callable[[], Any], stopwatch: Stopwatch, measure: Measure, outcome: Outcome
+    ) -> None:
         begin = time.perf_counter()
         warm_ups = 0
         while warm_ups < 2 or (warm_ups < 100 and time.perf_counter() - begin < 0.02):
             stopwatch.sample_ms(call)
             warm_ups += 1
-        outcome.clock_before_mhz = self._clocks.now()
         begin = time.perf_counter()
         while outcome.stop is None:
             milliseconds = stopwatch.sample_ms(call)
-            outcome.clock_after_mhz = self._clocks.now()
-            if self._clocks.is_throttled(outcome.clock_after_mhz, measure.min_clock):
+            mhz = self._clocks.now()
+            if self._clocks.is_throttled(mhz, measure.min_clock):
                 outcome.discarded_samples += 1
             else:
                 outcome.samples_ms.append(milliseconds)
+                outcome.sm_clocks_mhz += [] if mhz is None else [mhz]
             seconds = time.perf_counter() - begin
             outcome.stop = stop_reason(measure, outcome.samples_ms, seconds)
         if not outcome.samples_ms:
@@ -375,7 +387,7 @@ class GpuBench:
         ):
             samples.append(stopwatch.with_host_ms(call))
         outcome.counters["with_host_ms"] = statistics.median(samples)
-        outcome.choices["host_in_time"] = "yes" if stopwatch.has_host else "no"
+        outcome.host_is_in_the_time = stopwatch.has_host
         if stopwatch.has_host:
             alone = device_only_ms(call, self.PROFILED_CALLS)
             outcome.counters |= {} if alone is None else {"device_only_ms": alone}

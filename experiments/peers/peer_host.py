@@ -12,10 +12,17 @@ from pathlib import Path
 import numpy as np
 from peer_check import judge
 from peer_inputs import Points, make_points
-from peer_points import ForeignArchive, Json, Measure, Outcome, Peer, Problem, stop_reason
+from peer_points import (
+    FEWEST_SAMPLES,
+    ForeignArchive,
+    Json,
+    Measure,
+    Outcome,
+    Peer,
+    Problem,
+    stop_reason,
+)
 
-MIN_SAMPLES = 5
-"""After which a peer on the host may stop, as the harness's host variants may."""
 MOST_CALL_SECONDS = 40.0
 """A call that is expected to take longer is not made."""
 SMALL = 1000
@@ -110,7 +117,7 @@ class HostBench:
     def measure(self, peer: Peer, problem: Problem, measure: Measure) -> Outcome:
         """Verifies the peer at the problem; if it is right, takes its time.
 
-        A first call that takes as long as all samples may is the only sample.
+        A first call that is as long as all samples should be is one of them.
         """
         expected_seconds = problem.pairs / self._rate_of(peer, problem)
         if expected_seconds > MOST_CALL_SECONDS:
@@ -125,6 +132,7 @@ class HostBench:
         self._pairs_per_second[peer.variant] = problem.pairs / first_seconds
         outcome = judge(points, found.reshape(problem.m, -1), expected)
         outcome.choices |= prepared.choices
+        outcome.host_is_in_the_time = True
         if outcome.is_good:
             outcome.counters["cpu_threads"] = float(os.cpu_count() or 1)
             self._take_samples(prepared.call, measure, outcome, first_seconds)
@@ -143,14 +151,14 @@ class HostBench:
         return self._pairs_per_second[peer.variant]
 
     def _take_samples(self, call, measure: Measure, outcome: Outcome, first_seconds: float) -> None:
-        if first_seconds >= measure.max_seconds:
-            outcome.samples_ms, outcome.stop = [1000 * first_seconds], "time"
-            return
-        rules = Measure(**vars(measure) | {"min_samples": min(measure.min_samples, MIN_SAMPLES)})
-        begin = time.perf_counter()
-        while outcome.stop is None:
-            start = time.perf_counter()
+        # A host variant may stop after the fewest samples: it is a baseline, and often slow.
+        rules = replace(measure, min_samples=min(measure.min_samples, FEWEST_SAMPLES))
+        samples = [first_seconds] if first_seconds >= measure.max_seconds else []
+        while True:
+            outcome.samples_ms = [1000 * seconds for seconds in samples]
+            outcome.stop = stop_reason(rules, outcome.samples_ms, sum(samples))
+            if outcome.stop is not None:
+                return
+            begin = time.perf_counter()
             call()
-            end = time.perf_counter()
-            outcome.samples_ms.append(1000 * (end - start))
-            outcome.stop = stop_reason(rules, outcome.samples_ms, end - begin)
+            samples.append(time.perf_counter() - begin)

@@ -14,6 +14,8 @@ from typing import Any, Literal, Protocol
 
 LEAST_COUNT = 10
 """K of the reduction argkmin."""
+FEWEST_SAMPLES = 6
+"""With fewer, the noise of their median is not known."""
 
 Json = dict[str, Any]
 
@@ -73,8 +75,9 @@ class Outcome:
     samples_ms: list[float] = field(default_factory=list)
     stop: str | None = None
     discarded_samples: int = 0
-    clock_before_mhz: int | None = None
-    clock_after_mhz: int | None = None
+    sm_clocks_mhz: list[float] = field(default_factory=list)
+    """Of the samples."""
+    host_is_in_the_time: bool = False
     skipped: str | None = None
     error: str | None = None
 
@@ -107,6 +110,8 @@ class Peer(Protocol):
     variant: str
     clock: Clock
     """What times it."""
+    waits_for_gpu: bool
+    """Its call returns only when the GPU is done: what the caller waits is timed."""
     max_pairs: float
 
     def cannot(self, problem: Problem) -> str | None:
@@ -180,10 +185,11 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 def median_noise(ordered: Sequence[float]) -> float:
     """Half the width of the median's 95 % confidence interval, divided by the median.
 
-    The interval is that between the order statistics n/2 -+ 0.98 sqrt n; 1 for less than 6 samples.
+    The interval is that between the order statistics n/2 -+ 0.98 sqrt n; 1 for fewer samples than
+    the fewest.
     """
     count, median = len(ordered), quantile(ordered, 0.5)
-    if count < 6 or median <= 0:
+    if count < FEWEST_SAMPLES or median <= 0:
         return 1.0
     reach = 0.98 * math.sqrt(count)
     low = max(0, math.floor(count / 2 - reach))
@@ -205,10 +211,14 @@ def summarize(samples_ms: Iterable[float]) -> Json:
 
 
 def stop_reason(measure: Measure, samples_ms: Sequence[float], seconds: float) -> str | None:
-    """Why to stop measuring a point whose samples took `seconds` so far; None: go on."""
+    """Why to stop measuring a point whose samples took `seconds` so far; None: go on.
+
+    Before it has the fewest samples, a point gets ten times the archive's max_seconds.
+    """
     count = len(samples_ms)
     if count >= measure.min_samples and median_noise(sorted(samples_ms)) <= measure.max_noise:
         return "noise"
     if count >= measure.max_samples:
         return "samples"
-    return "time" if seconds >= measure.max_seconds else None
+    most_seconds = (10 if count < FEWEST_SAMPLES else 1) * measure.max_seconds
+    return "time" if seconds >= most_seconds else None

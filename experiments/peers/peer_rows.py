@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib.metadata
 import json
 import os
+import statistics
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
@@ -115,7 +116,7 @@ def peer_row(
         "verified": outcome.verified,
         "time_ms": None,
         "clock": peer.clock,
-        "host_is_in_the_time": is_on_host or outcome.choices.get("host_in_time") == "yes",
+        "host_is_in_the_time": outcome.host_is_in_the_time,
         "cache": None if is_on_host else measure.cache,
         "launches": None if is_on_host else measure.launches,
         "items_per_s": None,
@@ -126,7 +127,7 @@ def peer_row(
         "choices": outcome.choices,
         "stop": outcome.stop,
         "discarded_samples": outcome.discarded_samples,
-        "clocks_mhz": {"before": outcome.clock_before_mhz, "after": outcome.clock_after_mhz},
+        "sm_clock_mhz": clocks(outcome.sm_clocks_mhz),
     }
     if outcome.is_good and outcome.samples_ms:
         row |= speed(summarize(outcome.samples_ms), problem_of(row), bytes_min)
@@ -134,6 +135,11 @@ def peer_row(
     row |= {"skipped": outcome.skipped} if outcome.skipped else {}
     row |= {"error": outcome.error} if outcome.error else {}
     return row
+
+
+def clocks(mhz: Sequence[float]) -> Json | None:
+    """How fast the multiprocessors ran while the samples were taken; None where it is not known."""
+    return {"median": round(statistics.median(mhz)), "min": round(min(mhz))} if mhz else None
 
 
 def speed(time_ms: Json, problem: Problem, bytes_min: float | None) -> Json:
@@ -199,7 +205,8 @@ def outcome_text(outcome: Outcome) -> str:
         return f"skipped: {outcome.skipped}"
     time = summarize(outcome.samples_ms)
     chosen = "".join(f", {name}: {value}" for name, value in outcome.choices.items())
-    return f"{time['median']:.6g} ms ({time['samples']} samples, {outcome.stop}{chosen})"
+    host = ", with the host" if outcome.host_is_in_the_time else ""
+    return f"{time['median']:.6g} ms{host} ({time['samples']} samples, {outcome.stop}{chosen})"
 
 
 def fill_rows(

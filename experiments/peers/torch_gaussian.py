@@ -25,6 +25,7 @@ class TorchGaussian:
     """One of the three forms, in torch_forms.py."""
 
     clock = "gpu"
+    waits_for_gpu = False
 
     def __init__(self, variant: str) -> None:
         """`variant` is torch_tensorized, torch_cdist or torch_gram."""

@@ -141,6 +141,7 @@ class TritonGaussian:
 
     variant = "triton"
     clock = "gpu"
+    waits_for_gpu = False
 
     def __init__(self) -> None:
         """As many pairs as take some seconds."""

@@ -55,6 +55,7 @@ def technique_row(variant: str, median: float = 2.0, **params: Any) -> dict[str,
             "samples": 20,
         },
         "clock": "gpu",
+        "host_is_in_the_time": False,
         "cache": "warm",
         "launches": 1,
         "items_per_s": 1e5 / median * 1e3,
@@ -66,7 +67,7 @@ def technique_row(variant: str, median: float = 2.0, **params: Any) -> dict[str,
         "choices": {},
         "stop": "noise",
         "discarded_samples": 0,
-        "clocks_mhz": {"before": 1980, "after": 1980},
+        "sm_clock_mhz": {"median": 1980, "min": 1965},
     }
 
 
@@ -75,7 +76,7 @@ def open_row(variant: str, **params: Any) -> dict[str, Any]:
     row = technique_row(variant, **params) | {"role": "peer", "runs": "elsewhere"}
     row |= dict.fromkeys(("time_ms", "items_per_s", "bytes_min", "gb_per_s", "percent_of_peak"))
     row |= {"verified": "not_verified", "counters": {}, "stop": None}
-    row |= {"clocks_mhz": {"before": None, "after": None}}
+    row |= {"sm_clock_mhz": None}
     del row["peak"]
     return row | {"skipped": "a program has not measured it yet"}
 
@@ -124,8 +125,10 @@ def timed(*samples_ms: float) -> peer_points.Outcome:
     return peer_points.Outcome(
         verified="passed",
         counters={"relative_error": 1e-7, "with_host_ms": 9.0},
-        choices={"accuracy": "block", "host_in_time": "yes"},
+        choices={"accuracy": "block"},
         samples_ms=list(samples_ms),
+        sm_clocks_mhz=[1980, 1950, 1965],
+        host_is_in_the_time=True,
         stop="noise",
     )
 
@@ -164,7 +167,10 @@ def test_open_rows_are_filled_in_and_read(tmp_path):
     # The bytes are those that the other variants of the problem have.
     assert first.gb_per_s == pytest.approx(17600 / 4e-3 * 1e-9)
     assert first.counters == {"relative_error": 1e-7, "with_host_ms": 9.0}
-    assert first.choices == {"accuracy": "block", "host_in_time": "yes"}
+    assert first.choices == {"accuracy": "block"}
+    (row, _) = rows_of(path, "keops_1d")
+    assert row["host_is_in_the_time"] is True
+    assert row["sm_clock_mhz"] == {"median": 1965, "min": 1950}
 
 
 def test_rows_keep_their_places_and_parameters(tmp_path):
@@ -580,7 +586,7 @@ def test_numpy_is_measured_in_an_emulated_archive(tmp_path, capsys):
 class Slow:
     """A peer on the host whose calls take a second for each 1000 x 1000 pairs, by a false clock."""
 
-    variant, clock, max_pairs = "slow", "host", 1e12
+    variant, clock, waits_for_gpu, max_pairs = "slow", "host", False, 1e12
 
     def __init__(self, monkeypatch):
         self.seconds = 0.0
@@ -596,19 +602,24 @@ class Slow:
         return peer_points.Prepared(call)
 
 
-def test_a_long_call_is_the_only_sample(monkeypatch):
+@pytest.mark.parametrize(("thousands", "samples"), [(21, 1), (11, 2), (5, 4), (3, 6)])
+def test_a_long_calls_first_one_is_a_sample(monkeypatch, thousands, samples):
     slow = Slow(monkeypatch)
-    measure = peer_points.Measure(max_seconds=2, min_samples=9, max_noise=0.01)
-    outcome = peer_host.HostBench().measure(slow, problem(m=5000, n=1000), measure)
-    assert (outcome.samples_ms, outcome.stop) == ([5000.0], "time")
-    assert slow.calls == [1000, 1000, 5000]  # the small one, for the expected time, twice
+    measure = peer_points.Measure(max_seconds=2, min_samples=9, max_noise=0)
+    given = problem(m=1000 * thousands, n=1000)
+    outcome = peer_host.HostBench().measure(slow, given, measure)
+    assert outcome.samples_ms == [1000.0 * thousands] * samples
+    assert outcome.host_is_in_the_time
+    # The small one, for the expected time, is called twice.
+    assert slow.calls == [1000, 1000] + [1000 * thousands] * samples
 
 
 def test_a_short_call_has_as_many_samples_as_a_host_variant(monkeypatch):
     slow = Slow(monkeypatch)
     measure = peer_points.Measure(max_seconds=20, min_samples=9, max_noise=1)
     outcome = peer_host.HostBench().measure(slow, problem(m=1000, n=1000), measure)
-    assert (outcome.samples_ms, outcome.stop) == ([1000.0] * 5, "noise")
+    assert (outcome.samples_ms, outcome.stop) == ([1000.0] * 6, "noise")
+    assert slow.calls == [1000] * (2 + 1 + 6)
 
 
 def test_a_call_beyond_the_limit_is_not_made(monkeypatch):
@@ -714,8 +725,8 @@ class FakeGpu:
 
         return it
 
-    def stopwatch(self, launches: int = 1):
-        return self.module.Stopwatch(cycles_per_us=1, flush=None, launches=launches)
+    def stopwatch(self, launches: int = 1, waits: bool = False):
+        return self.module.Stopwatch(1, None, launches, waits)
 
 
 class Event:
@@ -746,12 +757,19 @@ def test_a_call_that_does_not_wait_is_timed_without_the_host(monkeypatch, launch
 
 def test_a_call_that_waits_has_the_host_in_its_time(monkeypatch):
     fake = FakeGpu(monkeypatch)
-    stopwatch, call = fake.stopwatch(20), fake.call(100, 10, waits=True)
-    for _ in range(3):
-        # 19 of the 20 calls wait for the one before them, and for nothing else.
-        assert stopwatch.sample_ms(call) == pytest.approx((19 * 110 + 10) / 20 / 1000, rel=0.06)
+    for launches in (1, 20):
+        stopwatch, call = fake.stopwatch(launches, waits=True), fake.call(100, 10, waits=True)
+        for _ in range(3):
+            assert stopwatch.sample_ms(call) == pytest.approx(0.110)
+        assert stopwatch.has_host
+        assert stopwatch.with_host_ms(call) == pytest.approx(0.110)
+
+
+def test_a_host_slower_than_the_longest_spin_is_in_the_time(monkeypatch):
+    fake = FakeGpu(monkeypatch)
+    stopwatch, call = fake.stopwatch(), fake.call(3000, 10, waits=False)
+    stopwatch.sample_ms(call)
     assert stopwatch.has_host
-    assert stopwatch.with_host_ms(call) == pytest.approx(0.110)
 
 
 def test_both_times_are_in_the_row(monkeypatch):
@@ -759,12 +777,11 @@ def test_both_times_are_in_the_row(monkeypatch):
     monkeypatch.setattr(fake.module, "device_only_ms", lambda call, calls: 0.010)
     bench = object.__new__(fake.module.GpuBench)
     for waits in (False, True):
-        stopwatch, call = fake.stopwatch(), fake.call(100, 10, waits)
+        stopwatch, call = fake.stopwatch(1, waits), fake.call(100, 10, waits)
         stopwatch.sample_ms(call)
-        outcome = timed(1.0)
-        outcome.counters.clear()
+        outcome = peer_points.Outcome()
         bench._tell_the_host_apart(call, stopwatch, outcome)
-        assert outcome.choices["host_in_time"] == ("yes" if waits else "no")
+        assert outcome.host_is_in_the_time == waits
         assert outcome.counters.pop("with_host_ms") == pytest.approx(0.110)
         assert outcome.counters == ({"device_only_ms": 0.010} if waits else {})
 
@@ -942,7 +959,10 @@ def test_noise_is_between_order_statistics():
         ([1.0, 2.0] * 10, 0.1, None),
         ([1.0, 2.0] * 15, 0.1, "samples"),
         ([1.0, 2.0] * 10, 5.0, "time"),
-        ([], 5.0, "time"),
+        ([1.0] * 5, 49.0, None),
+        ([1.0] * 5, 50.0, "time"),
+        ([1.0] * 6, 5.0, "time"),
+        ([], 50.0, "time"),
         ([1.0] * 30, 9.0, "noise"),
     ],
 )
