@@ -65,6 +65,7 @@ struct PowerOfTwo {
 };
 
 double median_seconds(GpuClock& clock, const Execution& execution) {
+  clock.run(execution);
   std::vector<double> samples_ms;
   for (int i = 0; i < 25; ++i) {
     const double sample = clock.sample(execution, {}).milliseconds;
