@@ -10,7 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -26,6 +26,8 @@ from peer_points import (
     Problem,
     stop_reason,
 )
+
+T = TypeVar("T")
 
 CHUNK_PAIRS = 2**25
 """Of the answer, at a time: 256 MiB of doubles, some four times over."""
@@ -152,7 +154,8 @@ class Stopwatch:
         launches: int,
         waits_for_gpu: bool = False,
     ) -> None:
-        """`flush` is the buffer that is written before each sample; None leaves the cache warm.
+        """`flush` is the buffer that is written before each sample; None leaves the cache as the
+        same call left it, which ran before.
 
         The GPU is not held back for a call that waits for it: its time is what its caller waits.
         """
@@ -179,7 +182,7 @@ class Stopwatch:
         """
         longest = self.LONGEST_SPIN_US * self._launches
         while True:
-            self._settle(call)
+            self._settle()
             start = time.perf_counter()
             if not self._waits_for_gpu:
                 torch.cuda._sleep(int(self._spin_us * self._cycles_per_us))
@@ -197,16 +200,14 @@ class Stopwatch:
 
     def with_host_ms(self, call: Callable[[], Any]) -> float:
         """Milliseconds of one call by the host's clock: from an idle GPU to the result on it."""
-        self._settle(call)
+        self._settle()
         start = time.perf_counter()
         call()
         torch.cuda.synchronize()
         return 1e3 * (time.perf_counter() - start)
 
-    def _settle(self, call: Callable[[], Any]) -> None:
-        if self._flush is None:
-            call()
-        else:
+    def _settle(self) -> None:
+        if self._flush is not None:
             self._flush.fill_(0x5A)
         torch.cuda.synchronize()
 
@@ -232,15 +233,16 @@ def device_only_ms(call: Callable[[], Any], calls: int) -> float | None:
 
 
 def fastest(
-    calls: Iterable[tuple[Callable[[], Any], str]], cannot: tuple[type[Exception], ...]
-) -> tuple[Callable[[], Any], str]:
-    """Of calls and their names, the one that takes least time; those that raise `cannot` are out.
+    calls: Iterable[tuple[Callable[[], Any], T]], cannot: tuple[type[Exception], ...]
+) -> T:
+    """What stands beside the call that takes least time; those that raise `cannot` are out.
 
     Raises RuntimeError where none is left.
     """
-    best, best_ms = None, float("inf")
+    best: T | None = None
+    best_ms = float("inf")
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    for call, name in calls:
+    for call, choice in calls:
         try:
             call()  # compiles
         except cannot:
@@ -255,7 +257,7 @@ def fastest(
             end.record()
             end.synchronize()
             if begin.elapsed_time(end) < best_ms:
-                best, best_ms = (call, name), begin.elapsed_time(end)
+                best, best_ms = choice, begin.elapsed_time(end)
     if best is None:
         raise RuntimeError("no shape of it fits this GPU")
     return best
@@ -284,7 +286,8 @@ class GpuBench:
 
     WITH_HOST_SAMPLES = 15
     WITH_HOST_SECONDS = 0.3
-    PROFILED_CALLS = 5
+    PROFILED_MS = 10.0
+    """Of calls that are profiled, unless one is longer."""
 
     def __init__(self) -> None:
         """Calibrates the spin."""
@@ -389,5 +392,6 @@ class GpuBench:
         outcome.counters["with_host_ms"] = statistics.median(samples)
         outcome.host_is_in_the_time = stopwatch.has_host
         if stopwatch.has_host:
-            alone = device_only_ms(call, self.PROFILED_CALLS)
+            calls = max(1, int(self.PROFILED_MS / outcome.counters["with_host_ms"]))
+            alone = device_only_ms(call, calls)
             outcome.counters |= {} if alone is None else {"device_only_ms": alone}

@@ -23,7 +23,7 @@ from peer_points import (
     stop_reason,
 )
 
-MOST_CALL_SECONDS = 40.0
+MOST_CALL_SECONDS = 15.0
 """A call that is expected to take longer is not made."""
 SMALL = 1000
 """Rows and columns of the problem that says how long a larger one would take."""
@@ -47,12 +47,17 @@ def expected_sums(points: Points) -> np.ndarray:
             squares += np.square(block[:, k, None] - y[None, :, k])
         sums[begin : begin + rows, 0] = (np.exp(-squares) * b).sum(1)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         list(pool.map(of_block, range(0, len(x), rows)))
     return sums
 
 
 # ---------------------------------------------------------------- the machine
+
+
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def cpu_name() -> str:
@@ -87,7 +92,9 @@ class HostBench:
 
     def __init__(self) -> None:
         """Looks at the machine."""
-        self._host = {"cpu": cpu_name(), "cores": os.cpu_count()}
+        self._cpu = cpu_name()
+        # C++ libraries count either those of the machine or those that the process may use.
+        self._cores = {os.cpu_count(), cores()}
         self._gpus = gpu_uuids()
         self._expected: tuple[Problem, np.ndarray] | None = None
         self._pairs_per_second: dict[str, float] = {}
@@ -97,8 +104,11 @@ class HostBench:
 
         Raises ForeignArchive.
         """
-        if provenance.get("host") != self._host:
-            raise ForeignArchive(f"is of {provenance.get('host')}, and this CPU is {self._host}")
+        host = provenance.get("host") or {}
+        if host.get("cpu") != self._cpu or host.get("cores") not in self._cores:
+            archived = f"{host.get('cpu')}, {host.get('cores')} cores"
+            here = f"{self._cpu}, {cores()} cores"
+            raise ForeignArchive(f"is of the CPU {archived}, and this one is {here}")
         archived = (provenance.get("device") or {}).get("uuid")
         if provenance.get("backend") == "cuda" and archived not in self._gpus:
             here = ", ".join(self._gpus) or "none"
@@ -134,7 +144,7 @@ class HostBench:
         outcome.choices |= prepared.choices
         outcome.host_is_in_the_time = True
         if outcome.is_good:
-            outcome.counters["cpu_threads"] = float(os.cpu_count() or 1)
+            outcome.counters["cpu_threads"] = float(cores())
             self._take_samples(prepared.call, measure, outcome, first_seconds)
         return outcome
 

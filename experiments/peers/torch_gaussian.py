@@ -13,6 +13,7 @@ time as is fastest. Matrix products are in full float32 (torch's default), not T
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from peer_points import Prepared, Problem
@@ -44,19 +45,18 @@ class TorchGaussian:
 
         form = getattr(torch_forms, self.variant.removeprefix("torch_"))
 
-        def with_rows(rows: int) -> tuple[Any, str]:
-            return lambda: form(inputs.x, inputs.y, inputs.b, rows), str(rows)
+        def call_of(rows: int) -> Callable[[], Any]:
+            return lambda: form(inputs.x, inputs.y, inputs.b, rows)
 
         free, _ = torch.cuda.mem_get_info()
         if self.variant == "torch_tensorized":
             # Differences and their squares at a time.
-            fit = torch_forms.rows_that_fit(problem.m, 8 * problem.d * problem.n, free)
-            call, rows = with_rows(fit)
+            rows = torch_forms.rows_that_fit(problem.m, 8 * problem.d * problem.n, free)
         else:
             tried = torch_forms.rows_to_try(problem.m, problem.n, free)
-            out_of_memory = (torch.cuda.OutOfMemoryError,)
-            call, rows = fastest((with_rows(each) for each in tried), out_of_memory)
-        return Prepared(call, {"rows_at_a_time": rows})
+            calls = ((call_of(rows), rows) for rows in tried)
+            rows = fastest(calls, (torch.cuda.OutOfMemoryError,))
+        return Prepared(call_of(rows), {"rows_at_a_time": str(rows)})
 
 
 def peers() -> list[TorchGaussian]:

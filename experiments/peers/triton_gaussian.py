@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from peer_points import Prepared, Problem
@@ -55,17 +55,20 @@ DIFFERENCE_SHAPES = tuple(
     for block_n, per_thread in ((128, 1), (256, 2), (256, 1))
 )
 GRAM_SHAPES = tuple(
-    Shape(True, *blocks, warps, stages)
-    for *blocks, warps in (
+    Shape(True, *blocks)
+    for blocks in (
         (16, 128, 4),
         (64, 64, 4),
         (64, 128, 4),
         (128, 64, 4),
         (128, 64, 8),
         (128, 128, 8),
+        (128, 64, 8, 1),
+        (128, 128, 8, 1),
     )
-    for stages in (1, 3)
 )
+TUNED_PAIRS = 10**11
+"""Of a larger problem the shapes are tried on its first rows, some tens of milliseconds."""
 MOST_ROW_REGISTERS = 160
 """Of a thread: coordinates of rows, which every thread of the differences' kernel holds."""
 
@@ -162,10 +165,13 @@ class TritonGaussian:
         from triton.runtime.errors import OutOfResources
 
         sm_count = torch.cuda.get_device_properties(0).multi_processor_count
-        shapes = shapes_of(problem)
-        calls = ((make_call(problem, each, inputs, sm_count), str(each)) for each in shapes)
-        call, shape = fastest(calls, (OutOfResources,))
-        return Prepared(call, {"shape": shape})
+        tuned = replace(problem, m=min(problem.m, max(1, TUNED_PAIRS // problem.n)))
+        calls = (
+            (make_call(tuned, shape, inputs, sm_count), shape) for shape in shapes_of(problem)
+        )
+        shape = fastest(calls, (OutOfResources,))
+        call = make_call(problem, shape, inputs, sm_count)
+        return Prepared(call, {"shape": str(shape)})
 
 
 def peers() -> list[TritonGaussian]:

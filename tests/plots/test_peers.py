@@ -578,7 +578,7 @@ def test_numpy_is_measured_in_an_emulated_archive(tmp_path, capsys):
     assert all(outcome.is_good for outcome in fill(path, bench, numpy_gaussian))
     for row in rows_of(path, "numpy_tensorized") + rows_of(path, "numpy_gram"):
         assert (row["verified"], row["stop"], row["time_ms"]["samples"]) == ("passed", "samples", 7)
-        assert row["counters"]["cpu_threads"] == peer_host.os.cpu_count()
+        assert row["counters"]["cpu_threads"] == peer_host.cores()
         assert int(row["choices"]["rows_at_a_time"]) >= 1
     assert json.loads(path.read_text())["provenance"]["peers"]["numpy"] == np.__version__
 
@@ -602,7 +602,7 @@ class Slow:
         return peer_points.Prepared(call)
 
 
-@pytest.mark.parametrize(("thousands", "samples"), [(21, 1), (11, 2), (5, 4), (3, 6)])
+@pytest.mark.parametrize(("thousands", "samples"), [(15, 2), (11, 2), (5, 4), (3, 6)])
 def test_a_long_calls_first_one_is_a_sample(monkeypatch, thousands, samples):
     slow = Slow(monkeypatch)
     measure = peer_points.Measure(max_seconds=2, min_samples=9, max_noise=0)
@@ -624,8 +624,8 @@ def test_a_short_call_has_as_many_samples_as_a_host_variant(monkeypatch):
 
 def test_a_call_beyond_the_limit_is_not_made(monkeypatch):
     slow = Slow(monkeypatch)
-    outcome = peer_host.HostBench().measure(slow, problem(m=41000, n=1000), peer_points.Measure())
-    assert outcome.skipped == "41 s a call are expected, and at most 40 are spent on one"
+    outcome = peer_host.HostBench().measure(slow, problem(m=16000, n=1000), peer_points.Measure())
+    assert outcome.skipped == "16 s a call are expected, and at most 15 are spent on one"
     assert slow.calls == [1000, 1000]
 
 
@@ -811,7 +811,7 @@ def test_the_fastest_of_those_that_fit_is_taken(monkeypatch):
 
     calls = [(too_large, "too large")]
     calls += [(fake.call(1, us, False), f"{us} us") for us in (30, 10, 20)]
-    assert fake.module.fastest(calls, (MemoryError,))[1] == "10 us"
+    assert fake.module.fastest(calls, (MemoryError,)) == "10 us"
     with pytest.raises(RuntimeError, match="no shape"):
         fake.module.fastest(calls[:1], (MemoryError,))
 
@@ -874,7 +874,7 @@ def test_an_archive_of_another_gpu_is_refused_and_the_others_go_on(tmp_path, mon
         ("cuda", {}, ["GPU-0", "GPU-1"], None),
         ("cuda", {}, ["GPU-1"], "GPU GPU-0, and this machine's are: GPU-1"),
         ("cuda", {}, [], "this machine's are: none"),
-        ("emulated", {"cores": 99}, [], "this CPU is"),
+        ("emulated", {"cores": 99}, [], "99 cores, and this one is"),
     ],
 )
 def test_times_of_the_host_stay_on_their_machine(monkeypatch, backend, changes, gpus, refusal):
