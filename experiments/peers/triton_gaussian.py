@@ -4,8 +4,8 @@
 
 Fills in the rows of triton in map_reduce's archives; see peer_rows.py. The kernels, in
 gaussian_kernels.py, are what one writes for this one formula: up to 16 dimensions by differences,
-16 and 64 dimensions by a matrix product on the tensor cores. The kernel, the block's shape and the
-stages of its pipeline are the fastest of a few, found for each problem before it is timed (as
+16, 64 and 128 dimensions by a matrix product on the tensor cores. The kernel, the block's shape and
+the stages of its pipeline are the fastest of a few, found for each problem before it is timed (as
 triton.autotune does; but here the number of programs, and the memory for their sums, follow from
 the shape). Columns are split over programs where rows alone do not fill the GPU, and where a
 program would add up so many tiles that it rounds; a second kernel adds up.
@@ -24,11 +24,13 @@ from peer_program import main
 PACKAGES = ("torch", "numpy", "triton")
 
 MOST_DIFFERENCES = 16
-GRAM_DIMENSIONS = (16, 64)
+GRAM_DIMENSIONS = (16, 64, 128)
 PROGRAMS_PER_SM = 16
 """That columns are split for: some waves of them, so that the last one weighs little."""
 LEAST_TILES = 4
 """Of columns, that a part of them has at least."""
+MOST_SPLITS = 65535
+"""As many as a grid's y takes."""
 MOST_TILES = 256
 """Of columns, that a part of them has at most: each is one addition of a float."""
 
@@ -59,16 +61,23 @@ GRAM_SHAPES = tuple(
     for blocks in (
         (16, 128, 4),
         (64, 64, 4),
+        (64, 64, 4, 1),
         (64, 128, 4),
+        (128, 32, 4),
         (128, 64, 4),
         (128, 64, 8),
-        (128, 128, 8),
         (128, 64, 8, 1),
+        (128, 128, 8),
         (128, 128, 8, 1),
+        (256, 32, 8),
+        (256, 64, 8),
+        (256, 64, 16),
     )
 )
 TUNED_PAIRS = 10**11
 """Of a larger problem the shapes are tried on its first rows, some tens of milliseconds."""
+MOST_COORDINATES = 24576
+"""Of a block's rows and columns, which shared memory holds twice for products, in halves."""
 MOST_ROW_REGISTERS = 160
 """Of a thread: coordinates of rows, which every thread of the differences' kernel holds."""
 
@@ -83,8 +92,13 @@ def shapes_of(problem: Problem) -> list[Shape]:
     most_rows = next_power_of_two(problem.m)
     shapes = []
     if problem.d in GRAM_DIMENSIONS:
-        gram_rows = 16 if most_rows < 64 else 64, max(16, most_rows)
-        shapes += [each for each in GRAM_SHAPES if gram_rows[0] <= each.block_m <= gram_rows[1]]
+        least_rows = 16 if most_rows < 64 else 64
+        shapes += [
+            each
+            for each in GRAM_SHAPES
+            if least_rows <= each.block_m <= max(16, most_rows)
+            and (each.block_m + each.block_n) * problem.d <= MOST_COORDINATES
+        ]
     if problem.d <= MOST_DIFFERENCES:
         least_rows = min(most_rows, 8)
         most_rows = min(most_rows, MOST_ROW_REGISTERS // problem.d)
@@ -98,6 +112,7 @@ def split_columns_of(problem: Problem, shape: Shape, sm_count: int) -> tuple[int
     tiles = -(-problem.n // shape.block_n)
     wanted = -(-PROGRAMS_PER_SM * sm_count // row_blocks)
     splits = max(1, min(wanted, tiles // LEAST_TILES), -(-tiles // MOST_TILES))
+    splits = min(splits, MOST_SPLITS)
     columns = -(-tiles // splits) * shape.block_n
     return -(-problem.n // columns), columns
 
@@ -155,7 +170,7 @@ class TritonGaussian:
         if not problem.is_gaussian_sum:
             return "the Triton kernel does sums of gaussian in float32 only"
         if problem.d > MOST_DIFFERENCES and problem.d not in GRAM_DIMENSIONS:
-            return f"the Triton kernel does up to {MOST_DIFFERENCES} and 64 dimensions"
+            return f"the Triton kernel does up to {MOST_DIFFERENCES}, 64 and 128 dimensions"
         return None
 
     def prepare(self, problem: Problem, inputs: Any) -> Prepared:

@@ -496,6 +496,7 @@ def test_what_keops_does_not_do(changes, reason_1d, reason_2d):
         ({"d": 16}, None),
         ({"d": 17}, "dimensions"),
         ({"d": 64}, None),
+        ({"d": 128}, None),
         ({"formula": "laplacian"}, "float32 only"),
         ({"reduction": "log_sum_exp"}, "float32 only"),
         ({"number": "float64"}, "float32 only"),
@@ -518,7 +519,8 @@ def test_what_tensorized_code_does_not_do(program):
 
 
 @pytest.mark.parametrize(
-    ("d", "kernels"), [(3, {False}), (10, {False}), (16, {False, True}), (64, {True})]
+    ("d", "kernels"),
+    [(3, {False}), (10, {False}), (16, {False, True}), (64, {True}), (128, {True})],
 )
 def test_both_kernels_are_tried_where_both_can(d, kernels):
     shapes = triton_gaussian.shapes_of(problem(m=10**5, n=10**5, d=d))
@@ -526,7 +528,7 @@ def test_both_kernels_are_tried_where_both_can(d, kernels):
     assert len(set(shapes)) == len(shapes)
 
 
-@pytest.mark.parametrize("d", [3, 16, 64])
+@pytest.mark.parametrize("d", [3, 16, 64, 128])
 def test_no_part_adds_up_more_tiles_than_floats_bear(d):
     large = problem(m=10**6, n=10**6, d=d)
     for shape in triton_gaussian.shapes_of(large):
@@ -534,7 +536,7 @@ def test_no_part_adds_up_more_tiles_than_floats_bear(d):
         assert columns <= 256 * shape.block_n
 
 
-@pytest.mark.parametrize("d", [1, 3, 10, 16, 64])
+@pytest.mark.parametrize("d", [1, 3, 10, 16, 64, 128])
 @pytest.mark.parametrize("m", [1, 2, 5, 16, 100, 10**6])
 @pytest.mark.parametrize("n", [1, 127, 10**4, 10**9])
 def test_parts_of_the_columns_are_all_of_them(m, n, d):
