@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 LOOKS = {
     "single_pass": style.Look("single_pass", style.STRONG, "o", "-", 2.2, 6),
     "compact": style.Look("compact (source)", style.MIDDLE, "s", "--"),
-    "count_scan_stream": style.Look("count_scan_stream (source)", style.LIGHT, "v", "--"),
-    "thrust": style.Look("Thrust", style.PEER, "D", "-"),
+    "count_scan_stream": style.Look("count_scan_stream (source)", style.LIGHT, "v", ":"),
+    "thrust": style.Look("Thrust", style.PEER, "D", "-", hatch="////"),
 }
 OPERATIONS = ("intersection", "union", "difference", "symmetric_difference")
 # What is worked on, as the harness's parameters `key` and `values` say it.
@@ -27,11 +27,11 @@ INPUTS = {
 # last.
 DISTRIBUTIONS = {
     "doc": style.Look("n/2 different keys", style.STRONG, "o", "-", 2.2, 6),
-    "few": style.Look("n/20", style.MIDDLE, "s"),
-    "heavy1000": style.Look("n/2000", style.LIGHT, "v"),
-    "huge16": style.Look("16", style.NAIVE, "^"),
+    "few": style.Look("n/20", style.MIDDLE, "s", "--"),
+    "heavy1000": style.Look("n/2000", style.LIGHT, "v", ":"),
+    "huge16": style.Look("16", style.NAIVE, "^", "-."),
     "unique": style.Look("no key twice", style.PEER, "D"),
-    "99 to 1": style.Look("n/2, A and B as 99 to 1", style.CPU, "P"),
+    "99 to 1": style.Look("n/2, A and B as 99 to 1", style.CLAIM, "P"),
 }
 
 
@@ -52,18 +52,18 @@ def throughput(archive: Archive) -> Figure:
             for place, variant in enumerate(variants):
                 x = group + (place - (len(variants) - 1) / 2) * width
                 for row in archives.where(here, operation=operation, variant=variant):
-                    time = row.timing
-                    heights = (row.gb_per_s_at(ms) for ms in (time.median, time.p90, time.p10))
-                    top = style.bar(axes, x, width, *heights, LOOKS[variant])
-                    style.note_above(axes, x, top, f"{time.median:.3g}")
+                    point = style.timed(x, row, Row.gb_per_s_at)
+                    top = style.bar(axes, width, point, LOOKS[variant])
+                    style.note_above(axes, x, top, f"{row.timing.median:.3g}")
         style.ceiling(axes, archive.ceilings.get("copy_gb_per_s"), "measured copy")
         axes.set_title(title)
         names = [_name(operation).replace(" ", "\n") for operation in OPERATIONS]
         axes.set_xticks(range(len(OPERATIONS)), names)
+        axes.set_xlabel("set operation")
         axes.tick_params(labelleft=True)
     style.from_zero(panels[0])
     for axes in panels[::2]:
-        axes.set_ylabel("useful GB/s")
+        axes.set_ylabel(style.USEFUL_GB_PER_S)
     keys = rows[0].params["n"]
     return style.finish(
         figure, archive, rows, f"Set operations, {keys:,} keys in all (on the bars: ms)"
@@ -81,10 +81,10 @@ def sizes(archive: Archive) -> Figure:
         style.ceiling(axes, archive.ceilings.get("copy_gb_per_s"), "measured copy")
         axes.set_xscale("log")
         axes.set_title(_name(operation))
-        axes.set_xlabel("n, keys of both inputs")
+        axes.set_xlabel("number of keys in both inputs")
         axes.tick_params(labelleft=True)
     style.from_zero(panels[0])
-    panels[0].set_ylabel("useful GB/s")
+    panels[0].set_ylabel(style.USEFUL_GB_PER_S)
     return style.finish(figure, archive, rows, "Set operations over n, 4-byte keys")
 
 
@@ -98,7 +98,7 @@ def distributions(archive: Archive) -> Figure:
     rows = [row for row in rows if archive.speedup_over_peer(row)]
     if not rows:
         raise NothingToDraw(f"{archive.name} has no point of single_pass with Thrust beside it")
-    figure, panels = style.new_figure(4, width=2.9, height=3.1, sharey=True)
+    figure, panels = style.new_figure(4, width=2.9, height=3.8, sharey=True)
     for axes, operation in zip(panels, OPERATIONS, strict=True):
         for kind, look in DISTRIBUTIONS.items():
             series = archives.along(
@@ -109,17 +109,18 @@ def distributions(archive: Archive) -> Figure:
                 ],
                 "n",
             )
-            if series:
-                speedups = [archive.speedup_over_peer(row) for row in series]
-                n = [row.params["n"] for row in series]
-                style.line(axes, n, speedups, speedups, speedups, look)
-        style.ceiling(axes, 1.0, "Thrust")
+            points = [
+                style.time_ratio(row.params["n"], archive.peer_of(row), row) for row in series
+            ]
+            if points:
+                style.line(axes, points, look, ("n",))
+        style.ceiling(axes, 1.0, "as fast as Thrust")
         axes.set_xscale("log")
         axes.set_title(_name(operation))
-        axes.set_xlabel("n, keys of both inputs")
+        axes.set_xlabel("number of keys in both inputs")
         axes.tick_params(labelleft=True)
     style.from_zero(panels[0])
-    panels[0].set_ylabel("Thrust's time / single_pass's")
+    panels[0].set_ylabel("time of Thrust / ours (ratio)")
     return style.finish(figure, archive, rows, "Set operations by distribution, against Thrust")
 
 
@@ -136,14 +137,14 @@ def published(archive: Archive) -> Figure:
         table = "multisets_pairs" if values == "on" else "multisets_keys"
         for gpu, look in modern_gpu.LOOKS.items():
             x, rate = modern_gpu.rates(table, gpu, key=key, op=operation)
-            style.line(axes, x, rate, rate, rate, look)
+            style.line(axes, style.published_points(x, rate), look)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_title(f"{_name(operation)}\n{title}", fontsize=8)
     for axes in panels[::4]:
-        axes.set_ylabel("million keys a second")
+        axes.set_ylabel("rate (million keys/s)")
     for axes in panels[-4:]:
-        axes.set_xlabel("n, keys of both inputs")
+        axes.set_xlabel("number of keys in both inputs")
     return style.finish(figure, archive, rows, "Set operations: the published tables")
 
 

@@ -9,12 +9,17 @@ from archive import Archive, NothingToDraw, Row
 from figure import FigureSpec
 from matplotlib.figure import Figure
 
+AN_OBJECT = "work items of an object, mean (count)"
 LOOKS = {
     "output_aligned": style.Look("output_aligned", style.STRONG, "o", "-", 2.2, 6),
     "merge_path": style.Look("merge_path (source)", style.MIDDLE, "s", "--"),
     "upper_bound": style.Look("upper_bound (naive)", style.NAIVE, "v", ":"),
-    "thrust_scatter_scan": style.Look("Thrust: scatter, maximum scan", style.PEER, "D", "-"),
-    "thrust_upper_bound": style.Look("Thrust: upper bound", style.OTHER_PEER, "^", "-"),
+    "thrust_scatter_scan": style.Look(
+        "Thrust: scatter, maximum scan", style.PEER, "D", "-", hatch="////"
+    ),
+    "thrust_upper_bound": style.Look(
+        "Thrust: upper bound", style.OTHER_PEER, "^", "-.", hatch="xxxx"
+    ),
 }
 
 
@@ -36,18 +41,18 @@ def throughput(archive: Archive) -> Figure:
             )
             for row in found:
                 x = group + (place - (len(variants) - 1) / 2) * width
-                time = row.timing
-                heights = (row.gb_per_s_at(ms) for ms in (time.median, time.p90, time.p10))
-                top = style.bar(panels[0], x, width, *heights, LOOKS[variant])
-                style.note_above(panels[0], x, top, f"{time.median:.3g}")
+                point = style.timed(x, row, Row.gb_per_s_at)
+                top = style.bar(panels[0], width, point, LOOKS[variant])
+                style.note_above(panels[0], x, top, f"{row.timing.median:.3g}")
     style.ceiling(panels[0], archive.ceilings.get("copy_gb_per_s"), "measured copy")
     names = [
-        f"{average:g} an object" + ("" if kind == "random" else f",\n{kind.replace('_', ' ')}")
+        f"{average:g}" + ("" if kind == "random" else f",\n{kind.replace('_', ' ')}")
         for kind, average in cases
     ]
     panels[0].set_xticks(range(len(cases)), names)
+    panels[0].set_xlabel(AN_OBJECT)
     style.from_zero(panels[0])
-    panels[0].set_ylabel("useful GB/s")
+    panels[0].set_ylabel(style.USEFUL_GB_PER_S)
     items = rows[0].params["n"]
     return style.finish(
         figure, archive, rows, f"Load-balancing search, {items:,} work items (on the bars: ms)"
@@ -64,8 +69,8 @@ def sizes(archive: Archive) -> Figure:
     style.throughput_lines(panels[0], rows, "n", LOOKS)
     style.ceiling(panels[0], archive.ceilings.get("copy_gb_per_s"), "measured copy")
     panels[0].set_xscale("log")
-    panels[0].set_xlabel("n, work items")
-    panels[0].set_ylabel("useful GB/s")
+    panels[0].set_xlabel("number of work items")
+    panels[0].set_ylabel(style.USEFUL_GB_PER_S)
     style.from_zero(panels[0])
     average = rows[0].params["average"]
     return style.finish(
@@ -86,14 +91,14 @@ def distributions(archive: Archive) -> Figure:
         style.ceiling(axes, archive.ceilings.get("copy_gb_per_s"), "measured copy")
         axes.set_xscale("log", base=4)
         axes.set_title(kind.replace("_", " "))
-        axes.set_xlabel("items an object")
+        axes.set_xlabel(AN_OBJECT)
         averages = archives.values_of(here, "average")
         axes.set_xticks(averages, [f"{average:g}" for average in averages])
         axes.minorticks_off()
         axes.tick_params(labelleft=True)
     style.from_zero(panels[0])
     for axes in panels[::columns]:
-        axes.set_ylabel("useful GB/s")
+        axes.set_ylabel(style.USEFUL_GB_PER_S)
     style.legend_panel(panels[len(kinds)])
     for axes in panels[len(kinds) + 1 :]:
         axes.axis("off")
@@ -107,11 +112,11 @@ def published(archive: Archive) -> Figure:
     """The published tables: million items and objects a second, on the GPUs of then and on this."""
     rows = archive.timed_rows(LOOKS)
     total = {id(row): row.params["n"] + row.params["objects"] for row in rows}
-    figure, panels = style.new_figure(2, width=4.6, height=3.4)
+    figure, panels = style.new_figure(2, width=4.6, height=3.9)
     # A quarter are objects, over all; then 10 million in all, over the objects.
     halves = (
-        ("lbs_quarter_objects_total_elements", "items and objects, a quarter of them objects"),
-        ("lbs_10M_total_by_objects", "million objects, of 10 million items and objects"),
+        ("lbs_quarter_objects_total_elements", "number of items and objects, a quarter objects"),
+        ("lbs_10M_total_by_objects", "objects (million) of 10 million items and objects"),
     )
     for axes, (table, label) in zip(panels, halves, strict=True):
         by_objects = table.endswith("by_objects")
@@ -122,22 +127,19 @@ def published(archive: Archive) -> Figure:
                 if (total[id(row)] == 10_000_000 if by_objects else _is_quarter(row))
             )
             if line:
-                style.line(
-                    axes,
-                    [x for x, _ in line],
-                    [total[id(row)] / row.timing.median / 1e3 for _, row in line],
-                    [total[id(row)] / row.timing.p90 / 1e3 for _, row in line],
-                    [total[id(row)] / row.timing.p10 / 1e3 for _, row in line],
-                    look,
-                )
+                points = [
+                    style.timed(x, row, lambda row, ms: total[id(row)] / ms / 1e3)
+                    for x, row in line
+                ]
+                style.line(axes, points, look, ("n", "objects"))
         for gpu, look in modern_gpu.LOOKS.items():
             x, rate = modern_gpu.rates(table, gpu)
             x = [objects / 1e6 for objects in x] if by_objects else x
-            style.line(axes, x, rate, rate, rate, look)
+            style.line(axes, style.published_points(x, rate), look)
         axes.set_xscale("linear" if by_objects else "log")
         axes.set_yscale("log")
         axes.set_xlabel(label)
-    panels[0].set_ylabel("million a second")
+        axes.set_ylabel("rate (million items and objects/s)")
     return style.finish(figure, archive, rows, "Load-balancing search: the published tables")
 
 
@@ -151,23 +153,23 @@ def tile_size(archive: Archive) -> Figure:
     if not rows:
         raise NothingToDraw(f"{archive.name} has no point of merge_path timed on a GPU")
     averages = archives.values_of(rows, "average")
-    figure, panels = style.new_figure(1, width=6.2, height=3.2)
+    figure, panels = style.new_figure(1, width=6.8, height=3.4)
     lines = [
         (
-            style.graded(f"average {average:g}", place / len(averages)),
+            style.graded(f"mean of {average:g} items an object", place, len(averages)),
             archives.where(rows, average=average),
         )
-        for place, average in enumerate(averages, 1)
+        for place, average in enumerate(averages)
     ]
     style.lines(panels[0], lines, "items_per_thread", Row.gb_per_s_at)
     style.ceiling(panels[0], archive.ceilings.get("copy_gb_per_s"), "measured copy")
     panels[0].set_xticks(archives.values_of(rows, "items_per_thread"))
-    panels[0].set_xlabel("steps of the merge path a thread, 128 threads a block")
-    panels[0].set_ylabel("useful GB/s")
+    panels[0].set_xlabel("steps of the merge path in each of a block's 128 threads (count)")
+    panels[0].set_ylabel(style.USEFUL_GB_PER_S)
     style.from_zero(panels[0])
     items = rows[0].params["n"]
     return style.finish(
-        figure, archive, rows, f"Tile size of merge_path, {items:,} items, by average of an object"
+        figure, archive, rows, f"Tile size of merge_path, {items:,} work items"
     )
 
 

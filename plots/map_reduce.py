@@ -6,7 +6,7 @@ import csv
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import pairwise
+from itertools import cycle, pairwise
 from pathlib import Path
 
 import archive as archives
@@ -24,26 +24,39 @@ LOOKS = {
     "tuned_2d": style.Look("tuned_2d", style.LIGHT, "^", "-", 1.6, 5),
     "gpu_1d": style.Look("gpu_1d (source)", style.SOURCE, "s", "-", 1.6, 4),
     "gpu_2d": style.Look("gpu_2d (source)", style.SOURCE, "<", "--", 1.6, 4),
-    "naive": style.Look("naive, tensorized", style.NAIVE, ">", "-", 1.4, 3),
-    "keops_1d": style.Look("KeOps GPU_1D", style.PEER, "s", "-", 1.4, 3),
-    "keops_2d": style.Look("KeOps GPU_2D", style.PEER, "<", "--", 1.4, 3),
-    "keops": style.Look("KeOps, the faster scheme", style.PEER, "s", "-", 1.4, 3),
-    "triton": style.Look("Triton", style.OTHER_PEER, "d", "-", 1.4, 3),
-    "cpu": style.Look("cpu", style.CPU),
-    "cpu_openmp": style.Look("cpu_openmp", style.OTHER_CPU),
+    "naive": style.Look("naive, tensorized", style.NAIVE, ">", ":", 1.4, 3),
+    "keops_1d": style.Look("KeOps GPU_1D", style.PEER, "X", "-", 1.4, 3),
+    "keops_2d": style.Look("KeOps GPU_2D", style.PEER, "P", "--", 1.4, 3),
+    "keops": style.Look("KeOps, the faster scheme", style.PEER, "X", "-", 1.4, 3),
+    "triton": style.Look("Triton", style.OTHER_PEER, "p", "-.", 1.4, 3),
+}
+ROWS = "number of rows, m"
+SQUARE = "number of rows and of columns, m = n"
+# The panel, whose time is above which: our variants over tensorized code of GPU and CPU.
+CLAIM_LOOKS = {
+    (0, "automatic", "naive"): replace(LOOKS["automatic"], label="automatic, over naive"),
+    (0, "gpu_1d", "naive"): replace(LOOKS["gpu_1d"], label="gpu_1d (source), over naive"),
+    (1, "automatic", "cpu"): style.Look("automatic, over cpu", style.STRONG, "D", "-", 2.2, 8),
+    (1, "gpu_1d", "cpu"): style.Look("gpu_1d (source), over cpu", style.SOURCE, "^", "-"),
+    (1, "automatic", "cpu_openmp"): style.Look(
+        "automatic, over cpu_openmp", style.STRONG, "v", ":", 1.6, 8
+    ),
+    (1, "gpu_1d", "cpu_openmp"): style.Look(
+        "gpu_1d (source), over cpu_openmp", style.SOURCE, "P", "-."
+    ),
 }
 PEERS = ("keops_1d", "keops_2d", "triton")
 VARIANTS = ("automatic", "tensor", "tuned_1d", "tuned_2d", "gpu_1d", "gpu_2d")
 
 PUBLISHED = Path(__file__).resolve().parent / "published" / "keops_2020.tsv"
-# The systems of KeOps's table of March 2020, muted: they ran on another GPU.
+# The systems of KeOps's table of March 2020, which ran on another GPU: all dash-dotted.
 PUBLISHED_LOOKS = {
-    "PyTorch": ("#C9B29B", "s"),
-    "TF-XLA": ("#D3A9BF", "v"),
-    "Halide": ("#B9BC86", "^"),
-    "TVM": ("#9DBFA9", "<"),
-    "PyKeOps": ("#B3B3CC", "o"),
-    "KeOps++": ("#8C8CB3", "D"),
+    "PyTorch": style.Look("PyTorch, 2020", style.NAIVE, ">", "-.", 1.2, 2),
+    "TF-XLA": style.Look("TF-XLA, 2020", style.CLAIM, "v", "-.", 1.2, 2),
+    "Halide": style.Look("Halide, 2020", style.LIGHT, "^", "-.", 1.2, 2),
+    "TVM": style.Look("TVM, 2020", style.MIDDLE, "<", "-.", 1.2, 2),
+    "PyKeOps": style.Look("PyKeOps, 2020", style.OTHER_PEER, "h", "-.", 1.2, 2),
+    "KeOps++": style.Look("KeOps++, 2020", style.SOURCE, "D", "-.", 1.2, 2),
 }
 
 # What a reduction is of, where nothing else is said.
@@ -51,8 +64,9 @@ USUAL_FORMULAS = {"sum": "gaussian", "log_sum_exp": "log_gaussian"}
 REDUCTION_NAMES = {"log_sum_exp": "LogSumExp"}
 FORMULA_NAMES = {"log_gaussian": "log-Gaussian", "gaussian": "Gaussian", "laplacian": "Laplacian"}
 
-# How a Sum adds, by the dashes of the line.
+# How a Sum adds, by the dashes of the line; and the markers of variants that were run in several.
 ACCURACY_DASHES = {"plain": ":", "block": "--", "kahan": "-"}
+ACCURACY_MARKERS = "s^v<>*h"
 TESTS_ALLOW = 2e-6
 GOOD_CHOICE = 1.1
 FASTER_THAN_TENSORIZED_GPU = 30
@@ -166,26 +180,19 @@ def _size_axis(axes: Axes, label: str) -> None:
 
 def _ms_axis(axis) -> None:
     _log_axis(axis, "{:g}".format)
-    axis.set_label_text("time, ms")
+    axis.set_label_text(style.CALL_MS)
 
 
-def _time_line(axes: Axes, rows: list[Row], x: str, look: style.Look) -> None:
-    """The times of one variant over a parameter, if it has any."""
-    series = archives.along(rows, x)
-    if series:
-        style.line(
-            axes,
-            [row.params[x] for row in series],
-            [row.timing.median for row in series],
-            [row.timing.p10 for row in series],
-            [row.timing.p90 for row in series],
-            look,
-        )
-
-
-def _time_lines(axes: Axes, rows: list[Row], x: str, variants: Iterable[str] = LOOKS) -> None:
-    for variant in variants:
-        _time_line(axes, archives.where(rows, variant=variant), x, LOOKS[variant])
+def _time_lines(
+    axes: Axes,
+    rows: list[Row],
+    x: str,
+    variants: Iterable[str] = LOOKS,
+    together: tuple[str, ...] = (),
+) -> None:
+    """The times of each variant over a parameter, and over those that go with it."""
+    of = style.by_variant(rows, {variant: LOOKS[variant] for variant in variants})
+    style.lines(axes, of, x, lambda _, ms: ms, together=together)
 
 
 # ---------------------------------------------------------------- the published table
@@ -206,22 +213,21 @@ def published_times() -> dict[str, tuple[list[int], list[float]]]:
     }
 
 
-def _published_lines(axes: Axes) -> None:
-    for system, (n, ms) in published_times().items():
-        color, marker = PUBLISHED_LOOKS[system]
-        style.line(axes, n, ms, ms, ms, style.Look(f"{system}, 2020", color, marker, "-.", 1.2, 2))
-
-
 def published(archive: Archive) -> Figure:
-    """The published table of KeOps: time over n, on the RTX 2080 Ti of then and on this GPU."""
+    """The published table of KeOps: time over n, on this GPU and on the RTX 2080 Ti of then."""
     variants = ("automatic", "gpu_1d", "gpu_2d", "naive", *PEERS)
     rows = _timed_squares(archive, variants)
-    figure, (axes,) = style.new_figure(1, width=7.2, height=5)
-    _time_lines(axes, rows, "n", variants)
-    _published_lines(axes)
-    _size_axis(axes, "n = m")
-    _ms_axis(axes.yaxis)
-    axes.set_title("dash-dotted: RTX 2080 Ti, March 2020", fontsize=8.5, fontweight="normal")
+    figure, panels = style.new_figure(2, width=4.6, height=5, sharex=True, sharey=True)
+    _time_lines(panels[0], rows, "n", variants, together=("m",))
+    panels[0].set_title("this GPU", fontsize=8.5)
+    _time_lines(panels[1], rows, "n", ("automatic", "keops_1d"), together=("m",))
+    for system, (n, ms) in published_times().items():
+        style.line(panels[1], style.published_points(n, ms), PUBLISHED_LOOKS[system])
+    panels[1].set_title("dash-dotted: RTX 2080 Ti, March 2020", fontsize=8.5)
+    for axes in panels:
+        _size_axis(axes, SQUARE)
+        axes.tick_params(labelleft=True)
+    _ms_axis(panels[0].yaxis)
     style.finish(figure, archive, rows, _titled(rows, "Map-reduce"))
     return figure
 
@@ -289,7 +295,7 @@ def variants(archive: Archive) -> Figure:
     figure, (axes,) = style.new_figure(1, width=7.2, height=5)
     _time_lines(axes, rows, "m")
     _mark_crossover(axes, crossover(rows))
-    _size_axis(axes, "m, rows")
+    _size_axis(axes, ROWS)
     _ms_axis(axes.yaxis)
     if _never_crosses(rows):
         note = "gpu_2d is faster than gpu_1d\nat every m"
@@ -331,15 +337,12 @@ def automatic(archive: Archive) -> Figure:
         raise NothingToDraw(
             f"{archive.name} has no point of automatic with another variant beside it"
         )
-    figure, (axes,) = style.new_figure(1, width=7.2, height=3.6)
-    style.line(
-        axes,
-        [ours.params["m"] for ours, _ in pairs],
-        [ours.timing.median / best.timing.median for ours, best in pairs],
-        [ours.timing.p10 / best.timing.p90 for ours, best in pairs],
-        [ours.timing.p90 / best.timing.p10 for ours, best in pairs],
-        LOOKS["automatic"],
-    )
+    figure, (axes,) = style.new_figure(1, width=7.2, height=4.2)
+    points = [
+        replace(style.time_ratio(ours.params["m"], ours, best), rows=(ours,))
+        for ours, best in pairs
+    ]
+    style.line(axes, points, LOOKS["automatic"], ("m",))
     axes.axhline(1, color=style.INK, linewidth=0.8, zorder=1)
     style.ceiling(axes, GOOD_CHOICE, f"{GOOD_CHOICE:g}")
     low, high = axes.get_ylim()
@@ -347,8 +350,8 @@ def automatic(archive: Archive) -> Figure:
     axes.set_ylim(low, high + 0.4 * (high - low))
     for ours, _ in pairs:
         _name_choice(axes, ours)
-    _size_axis(axes, "m, rows")
-    axes.set_ylabel("automatic : best other variant")
+    _size_axis(axes, ROWS)
+    axes.set_ylabel("time of automatic / best other variant (ratio)")
     n = _si(pairs[0][0].params["n"])
     drawn = [row for pair in pairs for row in pair]
     style.finish(figure, archive, drawn, f"What the cost model chose (named), n = {n}")
@@ -374,9 +377,9 @@ def block_size(archive: Archive) -> Figure:
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.tick_params(axis="x", labelsize=7)
         axes.set_title(f"m = {_si(m)}, n = {_si(n)}")
-        axes.set_xlabel("K, threads a block")
+        axes.set_xlabel("number of threads in a block, K")
         style.from_zero(axes)
-    panels[0].set_ylabel("time, ms")
+    panels[0].set_ylabel(style.CALL_MS)
     style.finish(figure, archive, rows, _titled(rows, "Block size"))
     return figure
 
@@ -441,19 +444,20 @@ def memory(archive: Archive) -> Figure:
     for variant in variants:
         series = archives.along(archives.where(rows, variant=variant), "n")
         if series:
-            needed = [max(row.counters["workspace_bytes"], 1) for row in series]
-            style.line(
-                axes, [row.params["n"] for row in series], needed, needed, needed, LOOKS[variant]
-            )
-            without += [variant] if max(needed) == 1 else []
+            points = [
+                style.Point(row.params["n"], max(row.counters["workspace_bytes"], 1), rows=(row,))
+                for row in series
+            ]
+            style.line(axes, points, LOOKS[variant], ("n", "m"))
+            without += [variant] if all(point.middle == 1 for point in points) else []
     _draw_what_does_not_fit(axes, archive)
-    _size_axis(axes, "n = m")
+    _size_axis(axes, SQUARE)
     axes.set_yscale("log")
     axes.set_ylim(0.4, 3 * axes.get_ylim()[1])
     axes.yaxis.set_major_locator(LogLocator(1000, numticks=8))
     axes.yaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _bytes_name(value)))
-    axes.set_ylabel("workspace")
+    axes.set_ylabel("workspace beside inputs and result (bytes)")
     _name_those_without(axes, without)
     style.finish(figure, archive, rows, _titled(rows, "Memory of the variants"))
     return figure
@@ -462,86 +466,86 @@ def memory(archive: Archive) -> Figure:
 # ---------------------------------------------------------------- the claims
 
 
-def _speed_up_bars(axes: Axes, ours: list[Row], rows: list[Row], baselines: list[str]) -> None:
-    """How many times as fast as each baseline automatic is, a group a size."""
-    width = 0.8 / max(1, len(baselines))
-    axes.set_yscale("log")
-    for group, row in enumerate(ours):
-        for place, variant in enumerate(baselines):
-            x = group + (place - (len(baselines) - 1) / 2) * width
-            other = _at(rows, variant, _problem(row))
-            if other is None or other.timing is None:
-                why = "does\nnot fit" if _does_not_fit(other) else "not\ntimed"
-                axes.text(x, 1.15, why, fontsize=6.5, ha="center", color=style.FAINT)
-                continue
-            time, theirs = row.timing, other.timing
-            middle = theirs.median / time.median
-            spread = theirs.p10 / time.p90, theirs.p90 / time.p10
-            top = style.bar(axes, x, width, middle, *spread, LOOKS[variant])
-            style.note_above(axes, x, top, _times(middle))
+def _speed_up_line(axes: Axes, rows: list[Row], ours: str, baseline: str, look: style.Look) -> None:
+    """How many times as fast as a baseline one variant of ours is, over n = m."""
+    points = []
+    for row in archives.along(archives.where(rows, variant=ours), "n"):
+        other = _at(rows, baseline, _problem(row))
+        if row.timing and other and other.timing:
+            points.append(style.time_ratio(row.params["n"], other, row))
+    if points:
+        style.line(axes, points, look, ("n", "m"))
+        for point in points:
+            style.note_above(axes, point.x, point.high, _times(point.middle))
 
 
-def _speed_up_panel(
-    axes: Axes, ours: list[Row], rows: list[Row], baselines: tuple[str, ...], published: float
-) -> None:
-    present = [name for name in baselines if archives.where(rows, variant=name)]
-    _speed_up_bars(axes, ours, rows, present)
-    style.claim(axes, published, f"source: {_times(published)}")
-    low, high = axes.get_ylim()
-    axes.set_ylim(min(1, low), 3 * max(high, published))
-    axes.set_xlim(-0.6, len(ours) + 0.25)  # the claim's name stands beside the bars
-    axes.set_xticks(range(len(ours)), [_size(row) for row in ours])
-    axes.set_xlabel("n = m")
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}x"))
-    axes.yaxis.set_minor_locator(NullLocator())
+def _say_what_is_missing(axes: Axes, rows: list[Row], n: int, baseline: str) -> None:
+    """Why there is no speed-up over the baseline at n."""
+    here = archives.where(_square(rows), variant=baseline, n=n)
+    if any(row.timing for row in here):
+        return
+    why = "does\nnot fit" if any(map(_does_not_fit, here)) else "not\ntimed"
+    place = {"transform": axes.get_xaxis_transform(), "ha": "center", "fontsize": 6.5}
+    axes.text(n, 0.3, f"{baseline}\n{why}", color=style.FAINT, **place)
 
 
 def claims(archive: Archive) -> Figure:
-    """How many times as fast as tensorized code automatic is, on this GPU and on its host."""
+    """How many times as fast as tensorized code ours is, on this GPU and on its host."""
     ours = archives.along(_timed_squares(archive, ("automatic",)), "n")
     theirs = [row for row in archive.rows if row.variant in ("naive", "cpu", "cpu_openmp")]
     if not any(row.timing for row in theirs):
         raise NothingToDraw(f"{archive.name} has no time of tensorized code to compare with")
-    figure, panels = style.new_figure(2, width=4.6, height=3.6)
-    _speed_up_panel(panels[0], ours, theirs, ("naive",), FASTER_THAN_TENSORIZED_GPU)
-    _speed_up_panel(panels[1], ours, theirs, ("cpu", "cpu_openmp"), FASTER_THAN_TENSORIZED_CPU)
+    source = archives.where(_square(archive.gpu_rows()), variant="gpu_1d")
+    rows = [*ours, *source, *theirs]
+    figure, panels = style.new_figure(2, width=4.9, height=4)
+    for (axis, variant, baseline), look in CLAIM_LOOKS.items():
+        _speed_up_line(panels[axis], rows, variant, baseline, look)
     facts = archive.provenance
     cores = f", {facts.host_cores} cores" if facts.host_cores else ""
     host = f"{facts.host or 'unknown CPU'}{cores}"
-    for axes, where, device in zip(panels, ("GPU", "CPU"), (facts.device, host), strict=True):
+    of_panels = (
+        ("GPU", facts.device, ("naive",), FASTER_THAN_TENSORIZED_GPU),
+        ("CPU", host, ("cpu",), FASTER_THAN_TENSORIZED_CPU),
+    )
+    for axes, (where, device, baselines, published) in zip(panels, of_panels, strict=True):
         axes.set_title(f"over tensorized code, {where}\n{device}", fontsize=8.5)
-    panels[0].set_ylabel("time of the other / of automatic")
-    drawn = ours + [row for row in theirs if row.timing]
-    style.finish(figure, archive, drawn, _titled(ours, "Speed-up of automatic"))
+        axes.set_yscale("log")
+        style.claim(axes, published, f"source: {_times(published)}")
+        axes.axhline(1, color=style.INK, linewidth=0.8, zorder=1)
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(0.5, low / 2), 3 * max(high, published))
+        for row in ours:
+            for baseline in baselines:
+                _say_what_is_missing(axes, theirs, row.params["n"], baseline)
+        axes.set_xlim(ours[0].params["n"] / 1.6, ours[-1].params["n"] * 1.6)
+        _size_axis(axes, SQUARE)
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}x"))
+        axes.yaxis.set_minor_locator(NullLocator())
+        axes.set_ylabel("time of tensorized code / ours (ratio)")
+    drawn = ours + source + [row for row in theirs if row.timing]
+    style.finish(figure, archive, drawn, _titled(ours, "Speed-up over tensorized code"))
     return figure
 
 
 # ---------------------------------------------------------------- the cases
 
 
-def _bar_across(axes: Axes, y: float, height: float, row: Row) -> None:
-    """One row's time as a horizontal bar, p10 to p90 as a whisker, with its value."""
-    time, look = row.timing, LOOKS[row.variant]
-    axes.barh(y, time.median, height * 0.92, color=look.color, label=look.label, zorder=2)
-    whisker = [[time.median - time.p10], [time.p90 - time.median]]
-    axes.errorbar(time.median, y, xerr=whisker, color=style.INK, linewidth=0.9, zorder=4)
-    axes.annotate(
-        _plain(time.median),
-        (time.p90, y),
-        xytext=(3, 0),
-        textcoords="offset points",
-        fontsize=6.5,
-        va="center",
-    )
-
-
-def _case_bars(axes: Axes, y: float, rows: list[Row], variants: list[str]) -> None:
-    """The bars of one case, from the top; those that are missing leave no gap."""
+def _case_dots(axes: Axes, y: float, rows: list[Row], variants: list[str]) -> None:
+    """The times of one case, from the top; those that are missing leave no gap."""
     height = 0.84 / len(variants)
     present = [variant for variant in variants if archives.where(rows, variant=variant)]
     for place, variant in enumerate(present):
         (row,) = archives.along(archives.where(rows, variant=variant), "m")
-        _bar_across(axes, y + (place - (len(present) - 1) / 2) * height, height, row)
+        here = y + (place - (len(present) - 1) / 2) * height
+        style.dot_across(axes, here, style.timed(row.timing.median, row), LOOKS[variant])
+        axes.annotate(
+            _plain(row.timing.median),
+            (row.timing.p90, here),
+            xytext=(6, 0),
+            textcoords="offset points",
+            fontsize=6.5,
+            va="center",
+        )
 
 
 def _with_the_faster_keops(rows: list[Row]) -> list[Row]:
@@ -556,12 +560,16 @@ def _with_the_faster_keops(rows: list[Row]) -> list[Row]:
     return others + [replace(row, variant="keops") for row in fastest.values()]
 
 
-def cases(archive: Archive) -> Figure:
-    """Time by formula, reduction, dimension and number; of KeOps's two, the faster one."""
-    rows = archive.timed_rows(("automatic", "gpu_1d", "keops_1d", "keops_2d", "triton"))
+def _cases_figure(
+    archive: Archive,
+    rows: list[Row],
+    every: tuple[str, ...],
+    name: Callable[[Row], str],
+    what: str,
+    title: str,
+) -> Figure:
+    """A line of dots for each variant of each problem, on one axis of times."""
     problems = list(dict.fromkeys(_problem(row) for row in rows))
-    rows = _with_the_faster_keops(rows)
-    every = ("automatic", "gpu_1d", "keops", "triton")
     variants = [variant for variant in every if archives.where(rows, variant=variant)]
     height = 1.5 + len(problems) * (0.12 + 0.13 * len(variants))
     figure, (axes,) = style.new_figure(1, width=7.6, height=height)
@@ -569,18 +577,38 @@ def cases(archive: Archive) -> Figure:
     names = []
     for y, problem in enumerate(problems):
         here = [row for row in rows if _problem(row) == problem]
-        names.append(_case(here[0]))
-        _case_bars(axes, y, here, variants)
+        names.append(name(here[0]))
+        _case_dots(axes, y, here, variants)
+        axes.axhspan(y - 0.5, y + 0.5, color="#F4F4F4" if y % 2 else "white", zorder=0)
     times = [row.timing for row in rows]
     axes.set_xlim(min(time.p10 for time in times) / 2, 2.5 * max(time.p90 for time in times))
-    axes.set_ylim(len(problems) - 0.45, -0.55)
+    axes.set_ylim(len(problems) - 0.5, -0.5)
     axes.set_yticks(range(len(problems)), names)
     axes.tick_params(axis="y", length=0)
     axes.grid(False, axis="y")
     axes.grid(True, axis="x")
     _ms_axis(axes.xaxis)
-    style.finish(figure, archive, rows, "Formulas and reductions (D = 3, float32 where not said)")
-    return figure
+    axes.set_ylabel(what)
+    return style.finish(figure, archive, rows, title)
+
+
+def cases(archive: Archive) -> Figure:
+    """Time by formula, reduction, dimension and number; of KeOps's two, the faster one."""
+    rows = archive.timed_rows(("automatic", "gpu_1d", "keops_1d", "keops_2d", "triton"))
+    rows = _with_the_faster_keops(rows)
+    every = ("automatic", "gpu_1d", "keops", "triton")
+    what = "formula or reduction; number of rows and of columns"
+    title = "Formulas and reductions (D = 3, float32 where not said)"
+    return _cases_figure(archive, rows, every, _case, what, title)
+
+
+def few_rows(archive: Archive) -> Figure:
+    """Time where there are few rows, or few rows and columns; of KeOps's two, the faster one."""
+    every = ("automatic", "tensor", "tuned_2d", "gpu_2d", "keops", "triton")
+    rows = _with_the_faster_keops(archive.timed_rows((*every, *PEERS)))
+    return _cases_figure(
+        archive, rows, every, _size, "number of rows x columns", _titled(rows, "Few rows")
+    )
 
 
 # ---------------------------------------------------------------- accuracy
@@ -588,7 +616,7 @@ def cases(archive: Archive) -> Figure:
 
 def _accuracy_lines(rows: list[Row]) -> list[tuple[style.Look, list[Row]]]:
     """The rows of each variant, of ours those of each way to add."""
-    lines = []
+    lines, markers = [], cycle(ACCURACY_MARKERS)
     for variant, look in LOOKS.items():
         here = archives.where(rows, variant=variant)
         ways = archives.values_of(here, "accuracy")
@@ -597,11 +625,19 @@ def _accuracy_lines(rows: list[Row]) -> list[tuple[style.Look, list[Row]]]:
             continue
         for way in ways:
             dashes = ACCURACY_DASHES.get(way, "-.")
-            name = f"{look.label}, {way}"
-            width, marker, order = look.width, look.marker, look.order
-            of_way = style.Look(name, look.color, marker, dashes, width, order)
+            of_way = replace(
+                look, label=f"{look.label}, {way}", marker=next(markers), dashes=dashes
+            )
             lines.append((of_way, archives.where(here, accuracy=way)))
     return [(look, line) for look, line in lines if line]
+
+
+def _accuracy_panels(rows: list[Row]) -> list[tuple[str, tuple[str, ...], list[Row]]]:
+    """The name of x, what goes with it, and the rows: of each m that has several n, and m = n."""
+    panels = [(SQUARE, ("m",), _square(rows))]
+    for m in archives.values_of(rows, "m"):
+        panels.append((f"number of columns, n (of {_si(m)} rows)", (), archives.where(rows, m=m)))
+    return [panel for panel in panels if len(archives.values_of(panel[2], "n")) > 1]
 
 
 def accuracy(archive: Archive) -> Figure:
@@ -610,20 +646,29 @@ def accuracy(archive: Archive) -> Figure:
     rows = [row for row in timed if row.counters.get("relative_error", 0) > 0]
     if not rows:
         raise NothingToDraw(f"{archive.name} has no relative error")
-    figure, (axes,) = style.new_figure(1, width=7.2, height=4.6)
-    for look, line in _accuracy_lines(rows):
-        line = archives.along(line, "n")
-        errors = [row.counters["relative_error"] for row in line]
-        style.line(axes, [row.params["n"] for row in line], errors, errors, errors, look)
-    axes.set_yscale("log")
-    style.ceiling(axes, TESTS_ALLOW, "2e-6, what the tests allow, but for plain sums")
-    m_of = {row.params["n"]: row.params["m"] for row in rows}
-    of_rows = ", ".join(_si(m_of[n]) for n in sorted(m_of))
-    _size_axis(axes, f"n, columns (of {of_rows} rows)")
-    _log_axis(axes.yaxis, "{:.0e}".format)
-    axes.set_ylabel("relative error against float64")
+    of_panels = _accuracy_panels(rows)
+    if not of_panels:
+        raise NothingToDraw(f"{archive.name} has one n only of each m")
+    figure, panels = style.new_figure(
+        len(of_panels), width=max(4.6, 7.2 / len(of_panels)), height=4.6, sharey=True
+    )
+    looks = _accuracy_lines(rows)
+    for axes, (name, together, here) in zip(panels, of_panels, strict=True):
+        shown = {id(row) for row in here}
+        of = [(look, [row for row in line if id(row) in shown]) for look, line in looks]
+        style.lines(axes, of, "n", _relative_error, is_counted=True, together=together)
+        axes.set_yscale("log")
+        style.ceiling(axes, TESTS_ALLOW, "2e-6, what the tests allow, but for plain sums")
+        _size_axis(axes, name)
+        axes.tick_params(labelleft=True)
+    _log_axis(panels[0].yaxis, "{:.0e}".format)
+    panels[0].set_ylabel("error against float64, relative (ratio)")
     style.finish(figure, archive, rows, _titled(rows, "Accuracy"))
     return figure
+
+
+def _relative_error(row: Row, _: float) -> float:
+    return row.counters["relative_error"]
 
 
 FIGURES = [
@@ -634,5 +679,6 @@ FIGURES = [
     FigureSpec("map_reduce_memory", "memory", memory),
     FigureSpec("map_reduce_claims", "claims", claims),
     FigureSpec("map_reduce_cases", "cases", cases),
+    FigureSpec("map_reduce_few_rows", "few_rows", few_rows),
     FigureSpec("map_reduce_accuracy", "accuracy", accuracy),
 ]

@@ -10,7 +10,7 @@ import style
 PUBLISHED = Path(__file__).resolve().parent / "published" / "mgpu_2013.tsv"
 LOOKS = {
     "GTXTitan": style.Look("GTX Titan, 2013", style.CLAIM, "P", "-.", 1.3),
-    "GTX480": style.Look("GTX 480, 2013", style.NAIVE, "X", "-.", 1.3),
+    "GTX480": style.Look("GTX 480, 2013", style.NAIVE, "X", (0, (6, 1, 1, 1, 1, 1)), 1.3),
 }
 
 

@@ -1,15 +1,17 @@
 """One look for every figure.
 
-The technique's leading variant is strong blue, its others are lighter; peers are grey, the measured
-ceiling is a black line, uncertainty is a band. Markers and dashes tell the lines apart as well, and
-the hues are Okabe and Ito's and Tol's, so that a figure survives grey print and colour blindness.
+The technique's leading variant is strong blue, peers are grey, the measured ceiling is a black
+line, uncertainty is a band. The colours are steps of lightness, so that a figure survives grey
+print and colour blindness, and no two lines differ by colour alone: a marker or dashes differ, too.
+Bars of peers are hatched.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import archive as archives
@@ -18,14 +20,19 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-STRONG, MIDDLE, LIGHT = "#0072B2", "#56B4E9", "#44AA99"
-PEER, OTHER_PEER, NAIVE = "#6E6E6E", "#A8A8A8", "#B5835A"
-CPU, OTHER_CPU, SOURCE = "#D55E00", "#E69F00", "#CC79A7"
+# From dark to light, as far apart in grey as eight colours can be that stand out from white.
+OTHER_PEER, SOURCE, STRONG, NAIVE = "#1F1F1F", "#611C45", "#005089", "#825A38"
+PEER, CLAIM, MIDDLE, LIGHT = "#767676", "#E46300", "#45AAE4", "#68CDB8"
+PALETTE = (OTHER_PEER, SOURCE, STRONG, NAIVE, PEER, CLAIM, MIDDLE, LIGHT)
 INK, FAINT = "#222222", "#6B6B6B"
-CLAIM = "#D55E00"
+
+# What axes are named, here once.
+USEFUL_GB_PER_S = "useful throughput (GB/s)"
+CALL_MS = "time of one call (ms)"
 
 matplotlib.rcParams.update(
     {
@@ -51,6 +58,7 @@ matplotlib.rcParams.update(
         "ytick.labelcolor": INK,
         "legend.frameon": False,
         "legend.fontsize": 9,
+        "hatch.linewidth": 0.8,
         "figure.facecolor": "white",
         "savefig.facecolor": "white",
         # The same archive gives the same bytes: an unchanged figure shows no difference.
@@ -71,6 +79,44 @@ class Look:
     width: float = 1.6
     order: int = 3
     band: float = 0.22  # the uncertainty's opacity
+    hatch: str = ""  # of a bar: peers have one, variants of the technique have none
+
+
+@dataclass(frozen=True)
+class Point:
+    """One value that is drawn, and the rows that it comes from.
+
+    `low` and `high` are its spread where it was timed; what was counted has none.
+    """
+
+    x: float
+    middle: float
+    low: float | None = None
+    high: float | None = None
+    rows: tuple[archives.Row, ...] = ()
+
+
+Value = Callable[[archives.Row, float], float | None]
+"""What is drawn of a row and a time of it in milliseconds."""
+
+
+def timed(x: float, row: archives.Row, value: Value = lambda _, ms: ms) -> Point:
+    """The value at the row's median time, with those at p10 and p90."""
+    time = row.timing
+    low, high = sorted((value(row, time.p10), value(row, time.p90)))
+    return Point(x, value(row, time.median), low, high, (row,))
+
+
+def time_ratio(x: float, above: archives.Row, below: archives.Row) -> Point:
+    """Time over time; the spread pairs the slow end of the one with the fast end of the other."""
+    one, two = above.timing, below.timing
+    spread = one.p10 / two.p90, one.p90 / two.p10
+    return Point(x, one.median / two.median, *spread, (above, below))
+
+
+def published_points(x: list[float], values: list[float]) -> list[Point]:
+    """Values of a source, which have neither rows nor a spread."""
+    return [Point(*pair) for pair in zip(x, values, strict=True)]
 
 
 def new_figure(columns: int, rows: int = 1, width: float = 3.3, height: float = 2.7, **kwargs):
@@ -86,46 +132,69 @@ def new_figure(columns: int, rows: int = 1, width: float = 3.3, height: float = 
     return figure, list(grid.flat)
 
 
-def line(axes: Axes, x: list, middle: list, low: list, high: list, look: Look) -> None:
-    """A variant's medians as a line with markers, p10 to p90 as a band."""
-    axes.fill_between(
-        x, low, high, color=look.color, alpha=look.band, linewidth=0, zorder=look.order - 1
-    )
-    axes.plot(
+def _one_line(points: list[Point], along: tuple[str, ...]) -> None:
+    """Raises ArchiveError if points of one line differ in more than the parameters `along` it."""
+    for left, right in pairwise(points):
+        for one, two in zip(left.rows, right.rows, strict=True):
+            names = [name for name in one.params | two.params if name not in along]
+            differ = [name for name in names if one.params.get(name) != two.params.get(name)]
+            differ += ["variant"] * (one.variant != two.variant)
+            if differ:
+                raise archives.ArchiveError(
+                    f"a line of {one.variant} over {' and '.join(along) or 'nothing'} joins points "
+                    f"that differ in {', '.join(differ)}: choose one value before drawing a line"
+                )
+
+
+def line(axes: Axes, points: list[Point], look: Look, along: tuple[str, ...] = ()) -> None:
+    """A variant's values as a line with markers, and their spread as a band.
+
+    `along`: the parameters that x stands for. Raises ArchiveError where another one differs.
+    """
+    _one_line(points, along)
+    x = [point.x for point in points]
+    if points and all(point.low is not None for point in points):
+        low, high = [point.low for point in points], [point.high for point in points]
+        axes.fill_between(
+            x, low, high, color=look.color, alpha=look.band, linewidth=0, zorder=look.order - 1
+        )
+    (drawn,) = axes.plot(
         x,
-        middle,
-        look.dashes,
+        [point.middle for point in points],
+        linestyle=look.dashes,
         color=look.color,
         marker=look.marker,
-        markersize=4.2,
+        markersize=5,
         markeredgecolor="white",
-        markeredgewidth=0.5,
+        markeredgewidth=0.4,
         linewidth=look.width,
         label=look.label,
         zorder=look.order,
     )
+    drawn.points, drawn.look = points, look
 
 
 def lines(
     axes: Axes,
     of: Iterable[tuple[Look, list[archives.Row]]],
     x: str,
-    value: Callable[[archives.Row, float], float | None],
+    value: Value,
+    is_counted: bool = False,
+    together: tuple[str, ...] = (),
 ) -> None:
     """A line for each look and its rows, over the parameter `x`.
 
-    `value(row, milliseconds)` is what is drawn: of the median, with p10 to p90 as a band. Rows for
-    which it is None are left out.
+    Rows for which `value` is None are left out. What `is_counted` is drawn without a spread.
+    `together`: parameters that go with x, so that x stands for all of them.
     """
     for look, rows in of:
         series = archives.along(rows, x)
         series = [row for row in series if value(row, row.timing.median) is not None]
-        if series:
-            curves = [
-                [value(row, getattr(row.timing, name)) for row in series]
-                for name in ("median", "p90", "p10")
-            ]
-            line(axes, [row.params[x] for row in series], *curves, look)
+        points = [timed(row.params[x], row, value) for row in series]
+        if is_counted:
+            points = [replace(point, low=None, high=None) for point in points]
+        if points:
+            line(axes, points, look, (x, *together))
 
 
 def by_variant(
@@ -140,12 +209,46 @@ def throughput_lines(axes: Axes, rows: list[archives.Row], x: str, looks: dict[s
     lines(axes, by_variant(rows, looks), x, archives.Row.gb_per_s_at)
 
 
-def bar(axes: Axes, x: float, width: float, middle: float, low: float, high: float, look: Look):
-    """One variant's median as a bar, p10 to p90 as a whisker; returns the height to label above."""
-    axes.bar(x, middle, width * 0.92, color=look.color, label=look.label, zorder=2)
-    whisker = [[middle - low], [high - middle]]
-    axes.errorbar(x, middle, whisker, color=INK, linewidth=0.9, capsize=2, zorder=4)
-    return high
+def bar(axes: Axes, width: float, point: Point, look: Look) -> float:
+    """A value as a bar, its spread as a whisker; returns the height to label above.
+
+    A bar needs a linear axis: on a logarithmic one its length would mean nothing.
+    """
+    (drawn,) = axes.bar(
+        point.x,
+        point.middle,
+        width * 0.92,
+        color=look.color,
+        edgecolor="white",
+        linewidth=0,
+        hatch=look.hatch,
+        label=look.label,
+        zorder=2,
+    )
+    drawn.points, drawn.look = [point], look
+    if point.low is None:
+        return point.middle
+    whisker = [[point.middle - point.low], [point.high - point.middle]]
+    axes.errorbar(point.x, point.middle, whisker, color=INK, linewidth=0.9, capsize=2, zorder=4)
+    return point.high
+
+
+def dot_across(axes: Axes, y: float, point: Point, look: Look) -> None:
+    """A value as a marker at the height y, its spread as a line across it."""
+    if point.low is not None:
+        axes.plot([point.low, point.high], [y, y], color=look.color, linewidth=1.4, zorder=2)
+    marks = {"marker": look.marker, "markersize": 6, "markeredgecolor": "white"}
+    marks["markeredgewidth"] = 0.4
+    (drawn,) = axes.plot(
+        point.x, y, linestyle="none", color=look.color, label=look.label, zorder=3, **marks
+    )
+    drawn.points, drawn.look = [point], look
+
+
+def has_spread(axes: Axes) -> bool:
+    """Whether a panel shows how far times spread."""
+    points = [point for artist in axes.get_children() for point in getattr(artist, "points", [])]
+    return any(point.low is not None for point in points)
 
 
 def ceiling(axes: Axes, value: float | None, text: str) -> None:
@@ -169,13 +272,11 @@ def claim(axes: Axes, value: float, text: str) -> None:
     axes.axhline(value, color=CLAIM, linewidth=1.1, linestyle=(0, (2, 1.5)), zorder=2)
     axes.annotate(
         text,
-        (0.988, value),
+        (0.012, value),
         xycoords=("axes fraction", "data"),
         xytext=(0, 2.5),
         textcoords="offset points",
         fontsize=7.5,
-        color=CLAIM,
-        ha="right",
         va="bottom",
     )
 
@@ -225,6 +326,12 @@ def from_zero(axes: Axes, x: str = "", y: str = "") -> None:
     axes.set_ylabel(y or axes.get_ylabel())
 
 
+def around_one(axes: Axes) -> None:
+    """A y axis for ratios that shows on which side of 1 they lie."""
+    low, high = axes.get_ylim()
+    axes.set_ylim(min(0.9, low), max(1.1, high))
+
+
 def headroom(axes: Axes) -> None:
     """Room above the highest line for its name."""
     low, high = axes.get_ylim()
@@ -232,10 +339,10 @@ def headroom(axes: Axes) -> None:
 
 
 def percent_axis(axis) -> None:
-    """The x axis for shares 0..1, all of it, labelled in percent."""
+    """The x axis for shares 0..1, all of it, in percent."""
     axis.axes.set_xlim(-0.04, 1.04)
     axis.set_major_locator(FixedLocator([0, 0.25, 0.5, 0.75, 1]))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g}"))
 
 
 def _legend_entries(figure: Figure) -> dict[str, object]:
@@ -255,11 +362,27 @@ def outer_labels(panels: list[Axes], columns: int, x: str, y: str) -> None:
         axes.set_ylabel(y)
 
 
-def graded(label: str, share: float) -> Look:
-    """One of a family of lines over a share of 0..1: from light to dark, each with its marker."""
-    markers = "ovsD^Pp"
-    color = matplotlib.colormaps["Blues"](0.35 + 0.65 * share)
-    return Look(label, color, markers[round(share * 20) % len(markers)], "-", 1.3, band=0.1)
+def label_of(axes: Axes, letter: str) -> str:
+    """The name of a panel's x or y axis: its own, or that of its column's last or row's first."""
+    own = getattr(axes, f"get_{letter}label")()
+    place = axes.get_subplotspec()
+    if own or place is None:
+        return own
+    for other in axes.figure.axes:
+        there = other.get_subplotspec()
+        same_row = letter == "y" and there.rowspan == place.rowspan and there.is_first_col()
+        same_column = letter == "x" and there.colspan == place.colspan and there.is_last_row()
+        if same_row or same_column:
+            return getattr(other, f"get_{letter}label")()
+    return ""
+
+
+def graded(label: str, place: int, count: int) -> Look:
+    """One of a family of `count` lines: from light to dark, each with its marker and dashes."""
+    share = place / max(1, count - 1)
+    color = to_hex(matplotlib.colormaps["Blues"](0.35 + 0.65 * share))
+    dashes = ("-", "--", ":")[place % 3]
+    return Look(label, color, "ovsD^PX*"[place % 8], dashes, 1.4, band=0.1)
 
 
 def legend_panel(axes: Axes) -> None:
@@ -276,6 +399,9 @@ def finish(
     figure.suptitle(title, x=0.008, ha="left", fontsize=11.5, fontweight="bold")
     inch = 1 / figure.get_figheight()
     parts = _small_print(archive, rows)
+    samples = [row.timing.samples for row in rows if row.timing]
+    if samples and any(map(has_spread, figure.axes)):
+        parts.append(f"median of {_range(samples)} samples, p10 to p90 shown")
     if any("GB/s" in panel.get_ylabel() for panel in figure.axes):
         parts.append("useful GB/s: bytes that any solution must read and write, over time")
     footing = _wrap(parts, figure.get_figwidth())
@@ -299,7 +425,6 @@ def _small_print(archive: archives.Archive, rows: list[archives.Row]) -> list[st
     facts = archive.provenance
     caches = " and ".join(sorted({row.cache for row in rows if row.cache}))
     launches = [row.launches for row in rows if row.launches]
-    samples = [row.timing.samples for row in rows if row.timing]
     parts = [facts.device]
     if facts.cuda_version:
         parts.append(f"CUDA {facts.cuda_version}")
@@ -310,8 +435,6 @@ def _small_print(archive: archives.Archive, rows: list[archives.Row]) -> list[st
         parts.append(f"{caches} L2")
     if max(launches, default=1) > 1:
         parts.append(f"{_range(launches)} launches a sample")
-    if samples:
-        parts.append(f"median of {_range(samples)} samples, p10 to p90 shown")
     return parts
 
 

@@ -6,14 +6,16 @@ import archive as archives
 import style
 from archive import Archive, NothingToDraw, Row
 from figure import FigureSpec
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 LOOKS = {
     "single_pass": style.Look("single_pass", style.STRONG, "o", "-", 2.2, 6),
     "two_pass_recount": style.Look("two_pass_recount (Billeter)", style.MIDDLE, "s", "--"),
     "two_pass_copy": style.Look("two_pass_copy (source)", style.LIGHT, "^", ":"),
-    "cub": style.Look("CUB", style.PEER, "D", "-", 1.6, 5),
+    "cub": style.Look("CUB", style.PEER, "D", "-", 1.6, 5, hatch="////"),
 }
+ELEMENTS = "number of elements, n"
 OPERATIONS = ("select_if", "select_flagged", "unique", "unique_by_key", "remove_duplicates")
 
 
@@ -45,27 +47,74 @@ def _only_coalesced(rows: list[Row]) -> list[Row]:
     return archives.where(rows, coalescing="on") if len(values) > 1 else rows
 
 
+def _aims(axes: Axes, archive: Archive, rows: list[Row], x: str) -> None:
+    """The times that this project aims at, as the GB/s that they mean at each point."""
+    ours = archives.where(rows, variant="single_pass")
+    for verdict in archive.verdicts:
+        if verdict.kind != "aim" or verdict.metric != "time_ms" or not verdict.at_most:
+            continue
+        aimed = archives.along(archives.where(ours, **verdict.where), x)
+        if aimed:
+            axes.plot(
+                [row.params[x] for row in aimed],
+                [row.gb_per_s_at(verdict.at_most) for row in aimed],
+                linestyle=(0, (2, 1.5)),
+                color=style.CLAIM,
+                linewidth=1.1,
+                marker="_",
+                markersize=11,
+                markeredgewidth=1.6,
+                label="aim of single_pass, its time as GB/s",
+                zorder=7,
+            )
+
+
+def _own_scale(axes: Axes, ceiling: float | None) -> bool:
+    """Gives a panel far below the ceiling its own scale, and says so; whether it is one."""
+    top = max((max(line.get_ydata()) for line in axes.get_lines()), default=0)
+    if not ceiling or not top or top > ceiling / 4:
+        return False
+    axes.set_ylim(0, 1.25 * top)
+    text = f"own scale: measured copy is {ceiling:,.0f} GB/s"
+    axes.text(0.012, 0.99, text, transform=axes.transAxes, fontsize=7.5, va="top")
+    return True
+
+
+def _on_one_scale(panels: list[Axes]) -> None:
+    """Gives panels one y axis from zero."""
+    top = max((axes.get_ylim()[1] for axes in panels), default=0)
+    for axes in panels:
+        axes.set_ylim(0, 1.06 * top)
+
+
+def _scale(panels: list[Axes], ceiling: float | None) -> None:
+    """The ceiling and one scale for all panels but those far below it."""
+    near = [axes for axes in panels if not _own_scale(axes, ceiling)]
+    for axes in near:
+        style.ceiling(axes, ceiling, "measured copy")
+    _on_one_scale(near)
+
+
 def _operation_panels(archive: Archive, rows: list[Row], x: str, x_label: str) -> Figure:
     """One panel an operation, GB/s over `x`; the last panel is the legend."""
     operations = _operations(rows)
     columns = min(3, len(operations) + 1)
     lines = -(-(len(operations) + 1) // columns)
-    figure, panels = style.new_figure(columns, lines, sharey=True)
-    ceiling = archive.ceilings.get("copy_gb_per_s")
+    figure, panels = style.new_figure(columns, lines)
     for axes, operation in zip(panels, operations, strict=False):
         of_operation = archives.where(rows, operation=operation)
         style.throughput_lines(axes, of_operation, x, LOOKS)
-        style.ceiling(axes, ceiling, "measured copy")
+        _aims(axes, archive, of_operation, x)
         axes.set_title(operation)
         axes.set_xlabel(x_label)
         if x == "n":
             style.log2_axis(axes.xaxis, archives.values_of(of_operation, "n"))
         else:
             style.percent_axis(axes.xaxis)
-        axes.tick_params(labelleft=True)
-    style.from_zero(panels[0])
+            axes.set_title(f"{operation}, n = {style.power_of_two(of_operation[0].params['n'])}")
+    _scale(panels[: len(operations)], archive.ceilings.get("copy_gb_per_s"))
     for axes in panels[::columns]:
-        axes.set_ylabel("useful GB/s")
+        axes.set_ylabel(style.USEFUL_GB_PER_S)
     style.legend_panel(panels[len(operations)])
     for axes in panels[len(operations) + 1 :]:
         axes.axis("off")
@@ -76,19 +125,22 @@ def throughput(archive: Archive) -> Figure:
     """GB/s over n, half of the elements kept, a panel an operation."""
     rows = _four_bytes(_half_kept(_only_coalesced(archive.timed_rows(LOOKS))))
     kept = rows[0].params["selectivity"]
-    figure = _operation_panels(archive, rows, "n", "n, elements")
+    figure = _operation_panels(archive, rows, "n", ELEMENTS)
     return _finish(figure, archive, rows, f"Compaction throughput, {100 * kept:g} % kept")
 
 
 def selectivity(archive: Archive) -> Figure:
-    """GB/s over the share that is kept, at the largest n."""
-    rows = _at_largest_n(_four_bytes(_only_coalesced(archive.timed_rows(LOOKS))), "selectivity")
-    if len(archives.values_of(rows, "selectivity")) < 2:
+    """GB/s over the share that is kept, of each operation at its largest n."""
+    rows = _four_bytes(_only_coalesced(archive.timed_rows(LOOKS)))
+    at_largest = [
+        row
+        for operation in _operations(rows)
+        for row in _at_largest_n(archives.where(rows, operation=operation), "selectivity")
+    ]
+    if len(archives.values_of(at_largest, "selectivity")) < 2:
         raise NothingToDraw(f"{archive.name} was run at one selectivity only")
-    size = rows[0].params["n"]
-    figure = _operation_panels(archive, rows, "selectivity", "share that is kept")
-    title = f"Compaction throughput over selectivity, n = {style.power_of_two(size)}"
-    return _finish(figure, archive, rows, title)
+    figure = _operation_panels(archive, at_largest, "selectivity", "share of elements kept (%)")
+    return _finish(figure, archive, at_largest, "Compaction throughput over selectivity")
 
 
 def element_sizes(archive: Archive) -> Figure:
@@ -107,21 +159,15 @@ def element_sizes(archive: Archive) -> Figure:
                 )
                 for row in archives.along(points, "n"):
                     x = group + (place - (len(variants) - 1) / 2) * width
-                    top = style.bar(
-                        axes,
-                        x,
-                        width,
-                        row.gb_per_s_at(row.timing.median),
-                        row.gb_per_s_at(row.timing.p90),
-                        row.gb_per_s_at(row.timing.p10),
-                        LOOKS[variant],
-                    )
+                    point = style.timed(x, row, Row.gb_per_s_at)
+                    top = style.bar(axes, width, point, LOOKS[variant])
                     style.note_above(axes, x, top, f"{row.timing.median:.3g}")
         style.ceiling(axes, archive.ceilings.get("copy_gb_per_s"), "measured copy")
-        axes.set_xticks(range(len(sizes)), [f"{size} bytes" for size in sizes])
+        axes.set_xticks(range(len(sizes)), [f"{size}" for size in sizes])
+        axes.set_xlabel("size of an element (bytes)")
         axes.set_title(operation)
     style.from_zero(panels[0])
-    panels[0].set_ylabel("useful GB/s")
+    panels[0].set_ylabel(style.USEFUL_GB_PER_S)
     kept, n = rows[0].params["selectivity"], rows[0].params["n"]
     title = f"Element sizes, n = {style.power_of_two(n)}, {100 * kept:g} % kept (on the bars: ms)"
     return _finish(figure, archive, rows, title)
@@ -153,30 +199,27 @@ def coalescing(archive: Archive) -> Figure:
         axes.set_title(f"{operation}, {100 * share:g} % kept")
         axes.tick_params(labelleft=True)
     style.headroom(panels[0])
-    style.outer_labels(panels, len(shares), "n, elements", "throughput, on / off")
+    style.outer_labels(panels, len(shares), ELEMENTS, "throughput, on / off (ratio)")
     return _finish(figure, archive, rows, "The coalescing write buffer, on against off")
 
 
-def _gain_line(axes, rows: list[Row], look: style.Look) -> None:
+def _gain_line(axes: Axes, rows: list[Row], look: style.Look) -> None:
     """Off time over on time, over n."""
     off = archives.along(archives.where(rows, coalescing="off"), "n")
     on = archives.along(archives.where(rows, coalescing="on"), "n")
     _ratio_line(axes, off, on, look)
 
 
-def _ratio_line(axes, above: list[Row], below: list[Row], look: style.Look) -> None:
-    """Time over time at each n that both have; the band pairs the slow end with the fast end."""
-    divisors = {row.params["n"]: row.timing for row in below}
-    pairs = [(row.params["n"], row.timing) for row in above if row.params["n"] in divisors]
-    if pairs:
-        style.line(
-            axes,
-            [n for n, _ in pairs],
-            [time.median / divisors[n].median for n, time in pairs],
-            [time.p10 / divisors[n].p90 for n, time in pairs],
-            [time.p90 / divisors[n].p10 for n, time in pairs],
-            look,
-        )
+def _ratio_line(axes: Axes, above: list[Row], below: list[Row], look: style.Look) -> None:
+    """Time over time at each n that both have."""
+    divisors = {row.params["n"]: row for row in below}
+    points = [
+        style.time_ratio(row.params["n"], row, divisors[row.params["n"]])
+        for row in above
+        if row.params["n"] in divisors
+    ]
+    if points:
+        style.line(axes, points, look, ("n",))
 
 
 def passes(archive: Archive) -> Figure:
@@ -184,12 +227,11 @@ def passes(archive: Archive) -> Figure:
     rows = _four_bytes(_half_kept(_only_coalesced(archive.timed_rows(LOOKS))))
     operations = _operations(rows)
     width = 3.3 if operations[1:] else 5.6
-    figure, panels = style.new_figure(len(operations), 2, width, height=2.5, sharey="row")
+    figure, panels = style.new_figure(len(operations), 2, width, height=2.5)
     for place, operation in enumerate(operations):
         here = archives.where(rows, operation=operation)
         top, bottom = panels[place], panels[len(operations) + place]
         style.throughput_lines(top, here, "n", LOOKS)
-        style.ceiling(top, archive.ceilings.get("copy_gb_per_s"), "measured copy")
         top.set_title(operation)
         one = archives.along(archives.where(here, variant="single_pass"), "n")
         for variant, look in LOOKS.items():
@@ -199,11 +241,10 @@ def passes(archive: Archive) -> Figure:
         bottom.axhline(1, color=style.STRONG, linewidth=2.2)
         for axes in (top, bottom):
             style.log2_axis(axes.xaxis, archives.values_of(here, "n"))
-            axes.tick_params(labelleft=True)
-    for first in (panels[0], panels[len(operations)]):
-        style.from_zero(first)
-    style.outer_labels(panels, len(operations), "n, elements", "useful GB/s")
-    panels[len(operations)].set_ylabel("time / single_pass")
+    _scale(panels[: len(operations)], archive.ceilings.get("copy_gb_per_s"))
+    _on_one_scale(panels[len(operations) :])
+    style.outer_labels(panels, len(operations), ELEMENTS, style.USEFUL_GB_PER_S)
+    panels[len(operations)].set_ylabel("time / single_pass (ratio)")
     kept = rows[0].params["selectivity"]
     return _finish(figure, archive, rows, f"Two passes against one, {100 * kept:g} % kept")
 
@@ -235,26 +276,26 @@ def _speedup_panels(archive: Archive, rows: list[Row], panel: str, title) -> Fig
     columns = 2 if len(values) in (2, 4) else min(3, len(values))
     lines = -(-len(values) // columns)
     figure, panels = style.new_figure(
-        columns, lines, width=4.2, height=2.6 if lines > 1 else 3.1, sharey=True
+        columns, lines, width=4.2, height=3.1, sharey=True
     )
     for axes in panels[len(values) :]:
         axes.axis("off")
     for axes, value in zip(panels, values, strict=False):
         here = archives.where(rows, **{panel: value})
-        for share in shares:
+        for place, share in enumerate(shares):
             of_share = archives.where(here, selectivity=share)
             _ratio_line(
                 axes,
                 archives.along(archives.where(of_share, variant="cub"), "n"),
                 archives.along(archives.where(of_share, variant="single_pass"), "n"),
-                style.graded(f"{100 * share:g} % kept", share),
+                style.graded(f"{100 * share:g} % kept", place, len(shares)),
             )
         axes.axhline(1, color=style.PEER, linewidth=1.6, zorder=1)
         style.log2_axis(axes.xaxis, archives.values_of(here, "n"))
         axes.set_title(title(value))
         axes.tick_params(labelleft=True)
-    style.from_zero(panels[0])
-    style.outer_labels(panels, columns, "n, elements", "time of CUB / single_pass")
+    style.around_one(panels[0])
+    style.outer_labels(panels, columns, ELEMENTS, "time of CUB / single_pass (ratio)")
     return _finish(figure, archive, rows, "single_pass against CUB (above 1: faster than CUB)")
 
 

@@ -178,10 +178,12 @@ def test_naive_for_another_reason_is_not_drawn_as_too_large(draw):
 def test_claims_are_times_over_autos_time(draw):
     drawn = draw("claims")
     texts = texts_of(drawn)
-    for variant in ("naive", "cpu", "cpu_openmp"):
-        expected = median_of(variant, 10**4, 10**4) / median_of("automatic", 10**4, 10**4)
-        assert (f"{expected:,.0f}x" if expected >= 100 else f"{expected:.2g}x") in texts
-    assert texts.count("does\nnot fit") == 1
+    for ours in ("automatic", "gpu_1d"):
+        for variant in ("naive", "cpu", "cpu_openmp"):
+            expected = median_of(variant, 10**4, 10**4) / median_of(ours, 10**4, 10**4)
+            shown = f"{expected:,.0f}x" if expected >= 100 else f"{expected:.2g}x"
+            assert shown in texts
+    assert texts.count("naive\ndoes\nnot fit") == 1
     assert {"source: 30x", "source: 10,000x"} <= set(texts)
     assert any("Synthetic CPU, 2 cores" in text for text in texts)
 
@@ -222,7 +224,7 @@ def test_cases_have_short_names(draw):
         "Gaussian float64 100k",
         "energy distance 1k x 1M",
     ]
-    assert len(axes.patches) == 9 * 3 + 2
+    assert len(figure_checks.values_in(axes)) == 9 * 3 + 2
 
 
 def test_an_unusual_formula_is_named(draw):
@@ -237,6 +239,22 @@ def test_accuracy_has_a_line_a_way_to_add(draw):
     assert set(lines) == ways | {"automatic", "tensor", "KeOps GPU_1D"}
     kahan = row("tuned_1d", accuracy="kahan")["counters"]["relative_error"]
     assert list(lines["tuned_1d, kahan"].get_ydata()) == [kahan] * 5
+
+
+def test_accuracy_joins_no_points_of_several_m(draw):
+    """Of 1,000 rows over n; and of as many rows as columns, which are another line."""
+    squares, of_1000_rows = draw("accuracy").axes
+    assert squares.get_xlabel() == "number of rows and of columns, m = n"
+    assert of_1000_rows.get_xlabel() == "number of columns, n (of 1k rows)"
+    for axes, sizes in ((squares, (3, 4, 5)), (of_1000_rows, (3, 4, 5, 6, 7))):
+        for artist in figure_checks.values_in(axes):
+            assert [point.x for point in artist.points] == [10**e for e in sizes]
+
+
+def test_few_rows_are_drawn_by_problem(draw):
+    axes = draw("few_rows").axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["1k", "1 x 1M", "128 x 1M"]
+    assert len(figure_checks.values_in(axes)) == 3 * 6
 
 
 @pytest.mark.parametrize("name", ["published", "memory", "claims"])

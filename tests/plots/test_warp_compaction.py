@@ -46,7 +46,8 @@ def test_an_operation_without_peer_has_no_peer_line(tmp_path):
 def test_selectivity_is_drawn_at_the_largest_n(tmp_path):
     spec = next(spec for spec in FIGURES if spec.name.endswith("selectivity"))
     drawn = spec.draw(read(tmp_path, synthetic.throughput()))
-    assert "2^{28}" in drawn._suptitle.get_text()
+    titles = [axes.get_title(loc="left") for axes in drawn.axes]
+    assert titles[:2] == ["select_if, n = $2^{28}$", "select_flagged, n = $2^{28}$"]
     expected = [
         synthetic.row("single_pass", n=2**28, selectivity=kept)["gb_per_s"]
         for kept in (0.0, 0.1, 0.5, 0.9, 1.0)
@@ -65,7 +66,49 @@ def test_selectivity_is_drawn_where_it_was_swept(tmp_path):
     ]
     spec = next(spec for spec in FIGURES if spec.name.endswith("selectivity"))
     drawn = spec.draw(read(tmp_path, content))
-    assert "2^{24}" in drawn._suptitle.get_text()
+    assert drawn.axes[0].get_title(loc="left") == "select_if, n = $2^{24}$"
+
+
+def test_selectivity_is_drawn_of_each_operation_at_its_own_largest_n(tmp_path):
+    """An operation that was run at smaller n only is not left out."""
+    content = synthetic.throughput()
+    content["rows"] = [
+        row
+        for row in content["rows"]
+        if row["params"]["operation"] != "remove_duplicates" or row["params"]["n"] <= 2**20
+    ]
+    spec = next(spec for spec in FIGURES if spec.name.endswith("selectivity"))
+    panels = spec.draw(read(tmp_path, content)).axes
+    assert panels[0].get_title(loc="left") == "select_if, n = $2^{28}$"
+    assert panels[4].get_title(loc="left") == "remove_duplicates, n = $2^{20}$"
+
+
+def test_the_aims_stand_beside_what_was_measured(tmp_path):
+    content = synthetic.throughput()
+    where = {"operation": "remove_duplicates", "n": 2**28, "variant": "single_pass"}
+    aim = content["verdicts"][0] | {"metric": "time_ms", "where": where, "at_most": 0.5}
+    content["verdicts"] = [aim | {"at_least": None, "baseline": {}}]
+    spec = next(spec for spec in FIGURES if spec.name.endswith("selectivity"))
+    panels = spec.draw(read(tmp_path, content)).axes
+    (line,) = (each for each in panels[4].get_lines() if "aim" in each.get_label())
+    kept = [0.0, 0.1, 0.5, 0.9, 1.0]
+    assert list(line.get_xdata()) == kept
+    assert list(line.get_ydata()) == pytest.approx(
+        [4 * 2**28 * (1 + share) / 0.5e6 for share in kept], rel=1e-6
+    )
+    assert not any("aim" in each.get_label() for each in panels[0].get_lines())
+
+
+def test_a_panel_far_below_the_ceiling_has_its_own_scale(tmp_path):
+    content = synthetic.throughput()
+    for row in content["rows"]:
+        if row["params"]["operation"] == "remove_duplicates":
+            synthetic.timed(row, row["bytes_min"] / (0.1 * synthetic.COPY_GB_PER_S * 1e6))
+    panels = FIGURES[0].draw(read(tmp_path, content)).axes
+    assert panels[4].get_ylim()[1] == pytest.approx(1.25 * 0.1 * synthetic.COPY_GB_PER_S)
+    assert "own scale" in panels[4].texts[0].get_text()
+    assert {axes.get_ylim() for axes in panels[:4]} == {panels[0].get_ylim()}
+    assert panels[0].get_ylim()[1] > synthetic.COPY_GB_PER_S
 
 
 def test_coalescing_is_the_throughput_with_over_without(tmp_path):

@@ -92,7 +92,7 @@ def memory(backend):
 
 
 def claims(backend):
-    return squares(backend, ("automatic", "naive", *HOST), (10**3, 10**4, 10**5, 10**6))
+    return squares(backend, ("automatic", "gpu_1d", "naive", *HOST), (10**3, 10**4, 10**5, 10**6))
 
 
 def cases(backend):
@@ -108,12 +108,20 @@ def cases(backend):
 
 def accuracy(backend):
     made = []
-    for n in (10**3, 10**4, 10**5, 10**6, 10**7):
+    problems = [(1000, 10**e) for e in range(3, 8)] + [(10**4, 10**4), (10**5, 10**5)]
+    for m, n in problems:
         ways = [(name, way) for name in ("gpu_1d", "tuned_1d") for way in ERRORS]
         ways += [("automatic", "block"), ("tensor", "block"), ("keops_1d", "plain")]
-        made += [row(name, backend, way, m=1000, n=n) for name, way in ways]
+        made += [row(name, backend, way, m=m, n=n) for name, way in ways]
     return made
+
+
+def few_rows(backend):
+    variants = ("automatic", "tensor", "tuned_2d", "gpu_2d", *PEERS)
+    problems = ((1000, 1000), (1, 10**6), (128, 10**6))
+    return [row(name, backend, m=m, n=n) for m, n in problems for name in variants]
 
 
 ROWS = {"published": published, "variants": variants, "block_size": block_size}
 ROWS |= {"memory": memory, "claims": claims, "cases": cases, "accuracy": accuracy}
+ROWS |= {"few_rows": few_rows}

@@ -13,13 +13,14 @@ LOOKS = {
 
 def over_n(archive):
     """GB/s over n."""
-    # Of the rows at one n, the last: what else a test varies is not drawn.
-    last = {(row.variant, row.params["n"]): row for row in archive.timed_rows(LOOKS)}
-    rows = list(last.values())
+    # Of each variant, what differs from its last row in n alone; what else is varied is not drawn.
+    timed = archive.timed_rows(LOOKS)
+    rest = {row.variant: row.params | {"n": None} for row in timed}
+    rows = [row for row in timed if row.params | {"n": None} == rest[row.variant]]
     figure, (axes,) = style.new_figure(1)
     style.throughput_lines(axes, rows, "n", LOOKS)
     style.ceiling(axes, archive.ceilings.get("copy_gb_per_s"), "measured copy")
-    style.from_zero(axes, "n", "useful GB/s")
+    style.from_zero(axes, "number of elements, n", style.USEFUL_GB_PER_S)
     return style.finish(figure, archive, rows, archive.title)
 
 
