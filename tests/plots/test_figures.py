@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
+from types import SimpleNamespace
 
 import archive as archives
 import figure
@@ -200,7 +201,7 @@ def panel(*of, draw=style.line):
     """A panel with a line, or a bar, of each look."""
     drawn, (axes,) = style.new_figure(1)
     for place, (look, role) in enumerate(of):
-        row = archives.Row("v", role, {"n": 1}, "passed", *[None] * 12, {}, {})
+        row = SimpleNamespace(variant="v", role=role, params={"n": 1})
         point = style.Point(place, 1.0, rows=(row,))
         draw(axes, [point], look) if draw is style.line else draw(axes, 1, point, look)
     return axes
