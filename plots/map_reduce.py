@@ -32,19 +32,21 @@ LOOKS = {
 }
 ROWS = "number of rows, m"
 SQUARE = "number of rows and of columns, m = n"
-# The panel, whose time is above which: our variants over tensorized code of GPU and CPU.
-CLAIM_LOOKS = {
-    (0, "automatic", "naive"): replace(LOOKS["automatic"], label="automatic, over naive"),
-    (0, "gpu_1d", "naive"): replace(LOOKS["gpu_1d"], label="gpu_1d (source), over naive"),
-    (1, "automatic", "cpu"): style.Look("automatic, over cpu", style.STRONG, "D", "-", 2.2, 8),
-    (1, "gpu_1d", "cpu"): style.Look("gpu_1d (source), over cpu", style.SOURCE, "^", "-"),
-    (1, "automatic", "cpu_openmp"): style.Look(
-        "automatic, over cpu_openmp", style.STRONG, "v", ":", 1.6, 8
-    ),
-    (1, "gpu_1d", "cpu_openmp"): style.Look(
-        "gpu_1d (source), over cpu_openmp", style.SOURCE, "P", "-."
-    ),
-}
+# Tensorized code on the GPU and on its host, which ours is held against.
+CLAIM_LOOKS = (
+    {
+        "naive": style.Look("over naive, tensorized", style.NAIVE, ">", ":"),
+        "torch_tensorized": style.Look("over PyTorch, tensorized", style.PEER, "s", "-"),
+        "torch_cdist": style.Look("over PyTorch, cdist", style.OTHER_PEER, "p", "-."),
+        "torch_gram": style.Look("over PyTorch, Gram form", style.MIDDLE, "X", "--"),
+    },
+    {
+        "cpu": style.Look("over cpu, one core", style.SOURCE, "D", "-"),
+        "cpu_openmp": style.Look("over cpu_openmp", style.LIGHT, "v", "--"),
+        "numpy_tensorized": style.Look("over NumPy, tensorized", style.STRONG, "^", ":"),
+        "numpy_gram": style.Look("over NumPy, Gram form", style.CLAIM, "P", "-."),
+    },
+)
 PEERS = ("keops_1d", "keops_2d", "triton")
 VARIANTS = ("automatic", "tensor", "tuned_1d", "tuned_2d", "gpu_1d", "gpu_2d")
 
@@ -466,12 +468,14 @@ def memory(archive: Archive) -> Figure:
 # ---------------------------------------------------------------- the claims
 
 
-def _speed_up_line(axes: Axes, rows: list[Row], ours: str, baseline: str, look: style.Look) -> None:
-    """How many times as fast as a baseline one variant of ours is, over n = m."""
+def _speed_up_line(
+    axes: Axes, ours: list[Row], theirs: list[Row], baseline: str, look: style.Look
+) -> None:
+    """How many times as fast as a baseline ours is, over n = m."""
     points = []
-    for row in archives.along(archives.where(rows, variant=ours), "n"):
-        other = _at(rows, baseline, _problem(row))
-        if row.timing and other and other.timing:
+    for row in archives.along(ours, "n"):
+        other = _at(theirs, baseline, _problem(row))
+        if other and other.timing:
             points.append(style.time_ratio(row.params["n"], other, row))
     if points:
         style.line(axes, points, look, ("n", "m"))
@@ -491,37 +495,37 @@ def _say_what_is_missing(axes: Axes, rows: list[Row], n: int, baseline: str) -> 
 
 def claims(archive: Archive) -> Figure:
     """How many times as fast as tensorized code ours is, on this GPU and on its host."""
+    every = [baseline for looks in CLAIM_LOOKS for baseline in looks]
     ours = archives.along(_timed_squares(archive, ("automatic",)), "n")
-    theirs = [row for row in archive.rows if row.variant in ("naive", "cpu", "cpu_openmp")]
+    theirs = [row for row in archive.rows if row.variant in every]
     if not any(row.timing for row in theirs):
         raise NothingToDraw(f"{archive.name} has no time of tensorized code to compare with")
     source = archives.where(_square(archive.gpu_rows()), variant="gpu_1d")
-    rows = [*ours, *source, *theirs]
-    figure, panels = style.new_figure(2, width=4.9, height=4)
-    for (axis, variant, baseline), look in CLAIM_LOOKS.items():
-        _speed_up_line(panels[axis], rows, variant, baseline, look)
     facts = archive.provenance
     cores = f", {facts.host_cores} cores" if facts.host_cores else ""
-    host = f"{facts.host or 'unknown CPU'}{cores}"
-    of_panels = (
-        ("GPU", facts.device, ("naive",), FASTER_THAN_TENSORIZED_GPU),
-        ("CPU", host, ("cpu",), FASTER_THAN_TENSORIZED_CPU),
-    )
-    for axes, (where, device, baselines, published) in zip(panels, of_panels, strict=True):
-        axes.set_title(f"over tensorized code, {where}\n{device}", fontsize=8.5)
+    devices = facts.device, f"{facts.host or 'unknown CPU'}{cores}"
+    published = FASTER_THAN_TENSORIZED_GPU, FASTER_THAN_TENSORIZED_CPU
+    variants = [("automatic", ours)] + [("gpu_1d (source)", source)] * bool(source)
+    figure, panels = style.new_figure(len(variants), 2, width=4.9, height=3.7, sharey="row")
+    for place, axes in enumerate(panels):
+        where, (name, rows) = place // len(variants), variants[place % len(variants)]
+        for baseline, look in CLAIM_LOOKS[where].items():
+            _speed_up_line(axes, rows, theirs, baseline, look)
+        axes.set_title(f"{name}\nover code on {devices[where]}", fontsize=8)
         axes.set_yscale("log")
-        style.claim(axes, published, f"source: {_times(published)}")
+        style.claim(axes, published[where], f"source: {_times(published[where])}")
         axes.axhline(1, color=style.INK, linewidth=0.8, zorder=1)
-        low, high = axes.get_ylim()
-        axes.set_ylim(min(0.5, low / 2), 3 * max(high, published))
-        for row in ours:
-            for baseline in baselines:
-                _say_what_is_missing(axes, theirs, row.params["n"], baseline)
+        for row in rows:
+            _say_what_is_missing(axes, theirs, row.params["n"], ("naive", "cpu")[where])
         axes.set_xlim(ours[0].params["n"] / 1.6, ours[-1].params["n"] * 1.6)
         _size_axis(axes, SQUARE)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}x"))
         axes.yaxis.set_minor_locator(NullLocator())
-        axes.set_ylabel("time of tensorized code / ours (ratio)")
+        axes.tick_params(labelleft=True)
+        axes.set_ylabel("time of the other / ours (ratio)")
+    for axes, claimed in zip(panels[:: len(variants)], published, strict=True):
+        low, high = axes.get_ylim()
+        axes.set_ylim(min(0.5, low / 2), 3 * max(high, claimed))
     drawn = ours + source + [row for row in theirs if row.timing]
     style.finish(figure, archive, drawn, _titled(ours, "Speed-up over tensorized code"))
     return figure

@@ -210,7 +210,7 @@ def undrawn_losses(archive: archives.Archive, drawn: list[Figure]) -> list[str]:
     """The points where we lose, and that no figure shows.
 
     A loss is a problem at which a peer is faster than the fastest of our variants, and the point
-    that decided a verdict which is MISSED or DIFFERS.
+    that decided a verdict on times which is MISSED or DIFFERS.
     """
     shown = {(row.variant, row.problem) for figure in drawn for row in rows_in(figure)}
     best: dict[tuple, archives.Row] = {}
@@ -221,7 +221,7 @@ def undrawn_losses(archive: archives.Archive, drawn: list[Figure]) -> list[str]:
     lost = [row for row in best.values() if (archive.speedup_over_peer(row) or 1) < 1]
     lost += [archive.peer_of(row) for row in lost]
     for verdict in archive.verdicts:
-        if verdict.verdict in ("MISSED", "DIFFERS"):
+        if verdict.verdict in ("MISSED", "DIFFERS") and verdict.metric != "counter":
             lost += archives.where(archive.gpu_rows(), **verdict.at)
     return [
         f"{archive.name}: {row.variant} at {row.params} is lost, and in no figure"

@@ -6,7 +6,9 @@ import synthetic
 
 HOST = ("cpu", "cpu_openmp")
 PEERS = ("keops_1d", "keops_2d", "triton")
-ROLES = {"naive": "naive"} | dict.fromkeys(HOST, "oracle") | dict.fromkeys(PEERS, "peer")
+TORCH, NUMPY = ("torch_tensorized", "torch_cdist"), ("numpy_tensorized",)
+ROLES = {"naive": "naive"} | dict.fromkeys(HOST, "oracle")
+ROLES |= dict.fromkeys((*PEERS, *TORCH, *NUMPY), "peer")
 # Invented: pairs a millisecond with many rows, the rows that are many, and the least time.
 SPEEDS = {
     "gpu_1d": (1.0e9, 3e4, 0.01),
@@ -19,6 +21,9 @@ SPEEDS = {
     "keops_1d": (9.0e8, 3e4, 0.06),
     "keops_2d": (4.0e8, 1, 0.08),
     "triton": (1.7e9, 4e4, 0.03),
+    "torch_tensorized": (8.0e7, 1, 0.03),
+    "torch_cdist": (9.0e7, 1, 0.03),
+    "numpy_tensorized": (0.9e5, 1, 0),
     "cpu": (1.0e5, 1, 0),
     "cpu_openmp": (1.2e6, 1, 0.01),
 }
@@ -37,17 +42,18 @@ def row(variant, backend="cuda", accuracy="block", **params):
     point |= {"number": "float32", "seed": 42, "block_threads": 192, "rows_per_thread": 0}
     point |= {"splits": 0, "accuracy": accuracy} | params
     m, n = point["m"], point["n"]
-    kind = "std" if variant in HOST else "cub" if variant in PEERS else "single_pass"
+    kind = "cub" if variant in (*PEERS, *TORCH) else "single_pass"
+    kind = "std" if variant in (*HOST, *NUMPY) else kind
     made = synthetic.timed(synthetic.row(kind, backend), median_of(variant, m, n))
     made |= {"variant": variant, "role": ROLES.get(variant, "technique"), "params": point}
-    if variant in HOST:
+    if variant in (*HOST, *NUMPY):
         return made
     growth = math.sqrt(n) / 10 if accuracy == "plain" else 1
     needed = {"gpu_2d": 4 * m * -(-n // 192), "naive": 4 * m * n, "tuned_2d": 4 * m * 8}
     made |= {"cache": "warm", "launches": 20}
     share = 1 + 0.3 * list(SPEEDS).index(variant)
     made["counters"] = {"relative_error": ERRORS[accuracy] * growth * share}
-    if variant not in PEERS:
+    if variant not in (*PEERS, *TORCH):
         made["counters"]["workspace_bytes"] = needed.get(variant, 0)
     if variant == "automatic":
         made["choices"] = {"variant": "tuned_2d" if m < 200 else "tensor"}
@@ -92,7 +98,8 @@ def memory(backend):
 
 
 def claims(backend):
-    return squares(backend, ("automatic", "gpu_1d", "naive", *HOST), (10**3, 10**4, 10**5, 10**6))
+    variants = ("automatic", "gpu_1d", "naive", *HOST, *TORCH, *NUMPY)
+    return squares(backend, variants, (10**3, 10**4, 10**5, 10**6))
 
 
 def cases(backend):
