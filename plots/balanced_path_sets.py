@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 LOOKS = {
     "single_pass": style.Look("single_pass", style.STRONG, "o", "-", 2.2, 6),
     # As Thrust's calls do, it waits for the count.
-    "single_pass_get": style.Look("single_pass, with its count", style.SOURCE, "P", "-.", 1.6, 5),
+    "single_pass_get": style.Look("single_pass, with its count", style.SOURCE, ">", "-.", 1.6, 5),
     "compact": style.Look("compact (source)", style.MIDDLE, "s", "--"),
     "count_scan_stream": style.Look("count_scan_stream (source)", style.LIGHT, "v", ":"),
     "thrust": style.Look("Thrust", style.PEER, "D", "-", hatch="////"),
@@ -45,11 +45,11 @@ def throughput(archive: Archive) -> Figure:
     """GB/s at the largest n, by operation and type; the time in ms on each bar."""
     rows = archive.timed_rows(LOOKS)
     rows = archives.where(rows, n=max(archives.values_of(rows, "n")))
-    figure, panels = style.new_figure(2, 2, width=5.4, height=2.9, sharey=True)
+    figure, panels = style.new_figure(2, 2, width=6.8, height=2.9, sharey=True)
     for axes, ((key, values), title) in zip(panels, INPUTS.items(), strict=True):
         here = archives.where(rows, key=key, values=values)
         variants = [name for name in LOOKS if archives.where(here, variant=name)]
-        width = 0.8 / max(1, len(variants))
+        width = 0.88 / max(1, len(variants))
         for group, operation in enumerate(OPERATIONS):
             for place, variant in enumerate(variants):
                 x = group + (place - (len(variants) - 1) / 2) * width

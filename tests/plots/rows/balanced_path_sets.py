@@ -6,6 +6,7 @@ import synthetic
 
 # Invented: share of the copy bandwidth at large n.
 SPEEDS = {"single_pass": 0.6, "compact": 0.2, "count_scan_stream": 0.15, "thrust": 0.35}
+SPEEDS |= {"single_pass_get": 0.55}
 OPERATIONS = ("intersection", "union", "difference", "symmetric_difference")
 TYPES = (("i32", "off"), ("i32", "on"), ("i64", "off"), ("i64", "on"))
 
@@ -49,7 +50,7 @@ def published(backend):
     return [
         row(variant, backend, n=n, key=key, values=values, operation=operation)
         for variant, (key, values), operation, n in itertools.product(
-            ("single_pass", "count_scan_stream", "thrust"), TYPES, OPERATIONS, (10**4, 10**6)
+            ("single_pass", "single_pass_get", "count_scan_stream", "thrust"), TYPES, OPERATIONS, (10**4, 10**6)
         )
     ]
 
