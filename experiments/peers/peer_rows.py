@@ -214,7 +214,8 @@ def fill_rows(
 ) -> list[Outcome]:
     """Measures the peers where an archive has rows of them, and writes what was found into these.
 
-    `bench` is a text where nothing can be measured: the reason. Raises InputError.
+    Each row is written as soon as it is known, so that a killed run loses none. `bench` is a text
+    where nothing can be measured: the reason. Raises InputError.
     """
     archive = read_archive(path)
     measure = measure_of(archive)
@@ -231,7 +232,6 @@ def fill_rows(
     if why_not:
         print(f"{path.name}: {', '.join(peer_of)}: {why_not}", flush=True)
     measured: dict[tuple[str, Problem], Outcome] = {}
-    rows = []
     for row in open_rows:
         peer, problem = peer_of[row["variant"]], problem_of(row)
         place = peer.variant, problem
@@ -242,10 +242,10 @@ def fill_rows(
                 measured[place] = outcome_of(peer, problem, measure, bench)
                 text = outcome_text(measured[place])
                 print(f"{path.name}: {peer.variant}/{problem}: {text}", flush=True)
-        rows.append(peer_row(row, peer, measure, measured[place], bytes_min.get(problem)))
-    facts: Json = {}
-    if any(outcome.samples_ms for outcome in measured.values()):
-        facts = {package: version_of(package) for package in packages} | bench.facts()
-    # What was written meanwhile by another program stays.
-    write_archive(path, merge(read_archive(path), rows, facts))
+        filled = peer_row(row, peer, measure, measured[place], bytes_min.get(problem))
+        facts: Json = {}
+        if measured[place].samples_ms:
+            facts = {package: version_of(package) for package in packages} | bench.facts()
+        # What was written meanwhile by another program stays.
+        write_archive(path, merge(read_archive(path), [filled], facts))
     return list(measured.values())

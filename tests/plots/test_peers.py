@@ -116,7 +116,7 @@ class StandIn:
     def measure(self, peer, problem, measure):
         self.asked.append((peer.variant, problem, measure))
         outcome = self.outcomes[peer.variant]
-        if isinstance(outcome, Exception):
+        if isinstance(outcome, BaseException):
             raise outcome
         return outcome
 
@@ -171,6 +171,15 @@ def test_open_rows_are_filled_in_and_read(tmp_path):
     (row, _) = rows_of(path, "keops_1d")
     assert row["host_is_in_the_time"] is True
     assert row["sm_clock_mhz"] == {"median": 1965, "min": 1950}
+
+
+def test_a_run_that_is_cut_off_keeps_what_it_measured(tmp_path):
+    path = written(tmp_path)
+    with pytest.raises(KeyboardInterrupt):
+        fill(path, StandIn(keops_1d=timed(4.0), keops_2d=KeyboardInterrupt()))
+    done = [row for row in rows_of(path, "keops_1d") if row["time_ms"]]
+    assert [row["time_ms"]["median"] for row in done] == [4.0]
+    assert json.loads(path.read_text())["provenance"]["peers"]["gpu_uuid"] == "GPU-0"
 
 
 def test_rows_keep_their_places_and_parameters(tmp_path):
