@@ -41,6 +41,11 @@ std::int64_t device_bytes(const Parameters& problem) {
   return (m + n) * d * 8 + n * 8 + m * results * 8 + (std::int64_t{64} << 20);
 }
 
+/// Pairs; one of many dimensions counts for several of three.
+double steps(const Parameters& problem) {
+  return problem.real("m") * problem.real("n") * (problem.real("d") + 18) / 21;
+}
+
 }  // namespace
 
 harness::Technique map_reduce_technique() {
@@ -95,7 +100,8 @@ harness::Technique map_reduce_technique() {
                in_python("numpy_tensorized", "numpy_gaussian", "NumPy: all differences stored"),
                in_python("numpy_gram", "numpy_gaussian", "NumPy: BLAS products, in place")}),
           .device_bytes = device_bytes,
-          .make_problem = make_pairs};
+          .make_problem = make_pairs,
+          .steps = steps};
 }
 
 }  // namespace warpath

@@ -9,7 +9,9 @@
 #include <system_error>
 
 #include "harness/archive.hpp"
+#include "harness/colour.hpp"
 #include "harness/dry_run.hpp"
+#include "harness/estimate.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/json_file.hpp"
 #include "harness/new_process.hpp"
@@ -34,6 +36,7 @@ class Campaign {
         experiments_(experiments),
         groups_(group_points(experiments)),
         device_(device),
+        flags_(read_benchmark_flags(options.benchmark_flags, "run", /*only_names=*/false)),
         clock_(device.l2_bytes, device.pci_bus),
         store_(std::filesystem::path(options.out) / device.slug) {}
 
@@ -58,11 +61,7 @@ class Campaign {
         benchmarks.push_back({point->name(), [this, point, &group] { return row(*point, group); }});
       }
     }
-    Registration registration(std::move(benchmarks), options_.benchmark_flags);
-    if (registration.list_only()) {
-      for (const std::string& name : registration.selected()) std::printf("%s\n", name.c_str());
-      return exit_good;
-    }
+    Registration registration(std::move(benchmarks), flags_);
     selected_ = {registration.selected().begin(), registration.selected().end()};
     std::erase_if(rows_, [this](const auto& row) { return !selected_.contains(row.first); });
     const std::size_t missing = selected_.size() - rows_.size();
@@ -70,11 +69,25 @@ class Campaign {
       std::fprintf(stderr, "resuming: %zu points are finished, %zu are to be measured\n",
                    rows_.size(), missing);
     }
+    if (!is_continued()) check_executor_time(find_pending(), options_);
     progress_ = std::make_unique<Progress>(missing);
     if (missing > 0) measure_needed_ceilings();
     registration.run();
     progress_.reset();
     return report();
+  }
+
+  [[nodiscard]] std::vector<Pending> find_pending() const {
+    std::vector<Pending> pending;
+    for (const Group& group : groups_) {
+      Pending of_group{&group, {}};
+      for (const Point* point : group.points) {
+        const std::string name = point->name();
+        if (selected_.contains(name) && !rows_.contains(name)) of_group.points.push_back(point);
+      }
+      if (!of_group.points.empty()) pending.push_back(std::move(of_group));
+    }
+    return pending;
   }
 
   /// With --resume, points that have a valid record need not run. Nor does, in a process that
@@ -143,7 +156,8 @@ class Campaign {
                          {"ceilings", ceilings_summary(*ceilings_)},
                          {"provenance", provenance(device_)}});
     if (!result.error.empty()) {
-      progress_->message("FAILED " + point.name() + "\n       " + result.error);
+      progress_->message(coloured("FAILED", Colour::red, stderr) + " " + point.name() +
+                         "\n       " + result.error);
     } else if (result.skipped.starts_with(does_not_fit)) {
       progress_->message("skipped " + point.name() + "\n       " + result.skipped);
     }
@@ -153,6 +167,7 @@ class Campaign {
 
   int report() {
     const RunFacts facts{options_.profile, options_.command};
+    std::FILE* const table = flags_.owns_stdout() ? stderr : stdout;
     bool failed = false;
     for (const Experiment& experiment : experiments_) {
       std::vector<Point> points;
@@ -164,8 +179,8 @@ class Campaign {
       const auto file = store_.archive_file(experiment.config.technique->name,
                                             experiment.config.experiment, part(experiment, points));
       store_.write_archive(file, archive);
-      print_summary(archive);
-      std::printf("\n%s\n", file.c_str());
+      print_summary(archive, table);
+      std::fprintf(table, "\n%s\n", file.c_str());
       failed = failed || has_failed(archive.at("rows"));
     }
     const bool cut_short = std::any_of(selected_.begin(), selected_.end(),
@@ -181,7 +196,7 @@ class Campaign {
   }
 
   [[nodiscard]] std::string how_to_go_on() const {
-    return options_.command + (options_.resume ? "" : " --resume");
+    return options_.typed + (options_.resume ? "" : " --resume");
   }
 
   /// What distinguishes the sweep from the whole configuration: what was set, and a filter that
@@ -214,6 +229,7 @@ class Campaign {
   const std::vector<Experiment>& experiments_;
   std::vector<Group> groups_;
   const Device& device_;
+  BenchmarkFlags flags_;
   GpuClock clock_;
   Store store_;
   std::optional<Ceilings> ceilings_;
@@ -222,12 +238,59 @@ class Campaign {
   std::unique_ptr<Progress> progress_;
 };
 
+/// Takes out the points that --benchmark_filter leaves out.
+void filter_points(std::vector<Experiment>& experiments, const BenchmarkFlags& flags) {
+  std::vector<std::string> names;
+  for (const Experiment& experiment : experiments) {
+    for (const Point& point : experiment.points) names.push_back(point.name());
+  }
+  const std::vector<std::string> left = filtered(names, flags);
+  const std::set<std::string> kept(left.begin(), left.end());
+  for (Experiment& experiment : experiments) {
+    std::erase_if(experiment.points,
+                  [&](const Point& point) { return !kept.contains(point.name()); });
+  }
+}
+
+void print_names(const std::vector<Experiment>& experiments) {
+  for (const Experiment& experiment : experiments) {
+    for (const Point& point : experiment.points) std::printf("%s\n", point.name().c_str());
+  }
+}
+
+/// Says what would run, and writes nothing.
+void print_plan(std::vector<Experiment>& experiments, const RunOptions& options,
+                const BenchmarkFlags& flags) {
+  filter_points(experiments, flags);
+  std::optional<Device> device;
+  std::optional<Records> records;
+  if (options.resume) {
+    device = query_device();
+    records.emplace(std::filesystem::path(options.out) / device->slug);
+  }
+  const auto has_record = [&](const Experiment& experiment, const Point& point) {
+    return records &&
+           is_finished(records->find(point, record_key(point, experiment.config.measure, *device)));
+  };
+  if (!flags.list_tests) {
+    print_dry_run(experiments, has_record);
+    return;
+  }
+  for (Experiment& experiment : experiments) {
+    std::erase_if(experiment.points,
+                  [&](const Point& point) { return has_record(experiment, point); });
+  }
+  print_names(experiments);
+}
+
 }  // namespace
 
 int run_campaign(const RunOptions& options, const std::vector<Technique>& techniques) {
-  const std::vector<Experiment> experiments = read_experiments(options, techniques);
-  if (options.dry_run) {
-    print_dry_run(experiments);
+  std::vector<Experiment> experiments = read_experiments(options, techniques);
+  const BenchmarkFlags flags =
+      read_benchmark_flags(options.benchmark_flags, "run", /*only_names=*/false);
+  if (options.dry_run || flags.list_tests) {
+    print_plan(experiments, options, flags);
     return exit_good;
   }
   const Device device = query_device();
@@ -236,11 +299,21 @@ int run_campaign(const RunOptions& options, const std::vector<Technique>& techni
 }
 
 int verify_campaign(const RunOptions& options, const std::vector<Technique>& techniques) {
-  const std::vector<Experiment> experiments = read_experiments(options, techniques);
+  std::vector<Experiment> experiments = read_experiments(options, techniques);
+  const BenchmarkFlags flags =
+      read_benchmark_flags(options.benchmark_flags, "verify", /*only_names=*/true);
+  filter_points(experiments, flags);
+  if (flags.list_tests) {
+    print_names(experiments);
+    return exit_good;
+  }
   const Device device = query_device();
   GpuClock clock(device.l2_bytes, device.pci_bus);
   catch_interrupts();
   const std::vector<Group> groups = group_points(experiments);
+  std::vector<Pending> pending;
+  for (const Group& group : groups) pending.push_back({&group, group.points});
+  check_executor_time(pending, options);
   std::size_t total = 0;
   for (const Experiment& experiment : experiments) total += experiment.points.size();
   std::size_t passed = 0;
@@ -255,7 +328,8 @@ int verify_campaign(const RunOptions& options, const std::vector<Technique>& tec
                    order_seed, [&](const Point& point, const PointResult& result) {
                      if (!result.error.empty()) {
                        ++failed;
-                       progress.message("FAILED " + point.name() + "\n       " + result.error);
+                       progress.message(coloured("FAILED", Colour::red, stderr) + " " +
+                                        point.name() + "\n       " + result.error);
                      } else {
                        ++(result.verified == Verified::passed ? passed : skipped);
                      }

@@ -1,39 +1,52 @@
 #include "harness/dry_run.hpp"
 
-#include <algorithm>
 #include <cstdio>
 
+#include "harness/estimate.hpp"
 #include "harness/progress.hpp"
 #include "harness/value.hpp"
 
 namespace warpath::harness {
-namespace {
 
-/// Guesses, good to a factor of a few: inputs, oracle and comparison pass through the host's memory
-/// at about this rate, and a point takes at least this long for warm-up and samples.
-constexpr double host_bytes_per_second = 0.5e9;
-constexpr double seconds_a_point = 0.1;
-
-}  // namespace
-
-void print_dry_run(const std::vector<Experiment>& experiments) {
-  double least = 0;
-  double most = 0;
+void print_dry_run(const std::vector<Experiment>& experiments,
+                   const std::function<bool(const Experiment&, const Point&)>& is_finished) {
+  Estimate sum;
   std::size_t points = 0;
+  std::size_t finished = 0;
+  std::size_t elsewhere = 0;
   for (const Group& group : group_points(experiments)) {
     const Point& first = *group.points.front();
-    const std::int64_t bytes = first.technique->device_bytes(first.problem());
-    const auto members = static_cast<double>(group.points.size());
-    const double setup = static_cast<double>(bytes) / host_bytes_per_second;
-    least += setup + members * seconds_a_point;
-    most += setup + members * (seconds_a_point + group.experiment->config.measure.max_seconds);
+    const std::string bytes = bytes_text(first.technique->device_bytes(first.problem()));
+    std::vector<const Point*> pending;
     for (const Point* point : group.points) {
-      std::printf("%s  %s\n", point->name().c_str(), bytes_text(bytes).c_str());
+      std::string remark = why_not_here(*point);
       ++points;
+      if (is_finished(*group.experiment, *point)) {
+        remark = "finished";
+        ++finished;
+      } else if (remark.empty()) {
+        pending.push_back(point);
+      } else {
+        ++elsewhere;
+      }
+      std::printf("%s  %s%s\n", point->name().c_str(), bytes.c_str(),
+                  remark.empty() ? "" : (" (" + remark + ")").c_str());
     }
+    const Estimate more = estimate(group, pending);
+    sum.least += more.least;
+    sum.most += more.most;
+    sum.executor += more.executor;
   }
-  std::printf("%zu points; about %s, at most about %s\n", points, duration_text(least).c_str(),
-              duration_text(most).c_str());
+  std::printf("%zu points", points);
+  if (finished > 0) std::printf(", %zu of them finished", finished);
+  if (elsewhere > 0) std::printf(", %zu of them cannot run here", elsewhere);
+  std::printf("; about %s, at most about %s", duration_text(sum.least).c_str(),
+              duration_text(sum.most).c_str());
+  if (sum.executor > 0) {
+    std::printf("; kernels run on the CPU for %s of it, and are not timed",
+                duration_text(sum.executor).c_str());
+  }
+  std::printf("\n");
 }
 
 }  // namespace warpath::harness

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
-#include "harness/row.hpp"
+#include "harness/json_file.hpp"
+#include "harness/value.hpp"
 
 namespace warpath::harness {
 namespace {
@@ -17,6 +19,43 @@ std::string allowed(const Parameter& parameter) {
   std::string text;
   for (const std::string& choice : parameter.choices) text += (text.empty() ? "" : ", ") + choice;
   return text;
+}
+
+Json describe(const Variant& variant) {
+  return {{"name", variant.name},
+          {"role", enum_name(variant.role)},
+          {"runs", enum_name(variant.runs)},
+          {"summary", variant.summary},
+          {"program", variant.program.empty() ? Json(nullptr) : Json(variant.program)}};
+}
+
+Json describe(const Parameter& parameter) {
+  Json json = {{"name", parameter.name},
+               {"help", parameter.help},
+               {"default", to_json(parameter.default_value)},
+               {"shapes_problem", parameter.shapes_problem}};
+  if (!parameter.choices.empty()) {
+    json["choices"] = parameter.choices;
+  } else if (!std::holds_alternative<std::string>(parameter.default_value)) {
+    json["least"] = parameter.least;
+    json["most"] = parameter.most;
+  }
+  return json;
+}
+
+Json describe(const Technique& technique) {
+  Json json = {{"name", technique.name},
+               {"summary", technique.summary},
+               {"source", technique.source},
+               {"variants", Json::array()},
+               {"parameters", Json::array()},
+               {"demonstration", static_cast<bool>(technique.demonstration)},
+               {"configurations", find_configs(technique.name)}};
+  for (const Variant& variant : technique.variants) json["variants"].push_back(describe(variant));
+  for (const Parameter& parameter : technique.parameters) {
+    json["parameters"].push_back(describe(parameter));
+  }
+  return json;
 }
 
 }  // namespace
@@ -53,6 +92,12 @@ void print_list(const std::vector<Technique>& techniques) {
     for (const std::string& file : find_configs(technique.name))
       std::printf("    %s\n", file.c_str());
   }
+}
+
+void print_list_as_json(const std::vector<Technique>& techniques) {
+  Json list = Json::array();
+  for (const Technique& technique : techniques) list.push_back(describe(technique));
+  std::fputs(file_text(list).c_str(), stdout);
 }
 
 }  // namespace warpath::harness

@@ -12,5 +12,7 @@ namespace warpath::harness {
 std::vector<std::string> find_configs(const std::string& technique);
 
 void print_list(const std::vector<Technique>& techniques);
+/// The same as a JSON list of techniques.
+void print_list_as_json(const std::vector<Technique>& techniques);
 
 }  // namespace warpath::harness

@@ -22,7 +22,8 @@ struct RunOptions {
   std::vector<std::string> overrides;  ///< of --set
   std::vector<std::string> benchmark_flags;
   std::string out = "results/runs";
-  std::string command;                 ///< as it was typed
+  std::string command;                 ///< for the records: it names no path of this machine
+  std::string typed;                   ///< the same as it was typed
   std::vector<std::string> arguments;  ///< of the program, its name included
   bool resume = false;
   bool dry_run = false;

@@ -125,13 +125,13 @@ Json record_key(const Point& point, const Measure& measure, const Device& device
           {"driver", device.driver}};
 }
 
-std::filesystem::path Store::record_file(const Point& point) const {
+std::filesystem::path Records::record_file(const Point& point) const {
   const std::string prefix = point.technique->name + "/" + point.experiment + "/";
   const std::string file = file_name(point.name().substr(prefix.size()));
   return folder_ / (point.technique->name + "." + point.experiment) / (file + ".json");
 }
 
-Json Store::find(const Point& point, const Json& key) const {
+Json Records::find(const Point& point, const Json& key) const {
   const std::filesystem::path file = record_file(point);
   std::error_code error;
   if (!std::filesystem::exists(std::filesystem::symlink_status(file, error))) return nullptr;
@@ -158,9 +158,9 @@ void Store::write(const Point& point, const Json& record) const {
   write_atomically(file, file_text(record));
 }
 
-std::filesystem::path Store::archive_file(const std::string& technique,
-                                          const std::string& experiment,
-                                          const std::string& part) const {
+std::filesystem::path Records::archive_file(const std::string& technique,
+                                            const std::string& experiment,
+                                            const std::string& part) const {
   const std::string whole = technique + "." + experiment;
   return folder_ / ((part.empty() ? whole : whole + "@" + file_name(part)) + ".json");
 }

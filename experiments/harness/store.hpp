@@ -41,28 +41,41 @@ Json to_json(const Measure& measure);
 /// by the same build, on the same device and driver.
 Json record_key(const Point& point, const Measure& measure, const Device& device);
 
-class Store {
+/// The records and archives in a folder.
+class Records {
  public:
-  /// `folder` is that of one device. Locks it.
-  explicit Store(std::filesystem::path folder) : folder_(std::move(folder)), lock_(folder_) {}
+  /// `folder` is that of one device; it need not be there.
+  explicit Records(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
   /// The record of the point, if there is a whole one under this key; null else. Says on stderr,
   /// once, which file is no record and why.
   [[nodiscard]] Json find(const Point& point, const Json& key) const;
-  void write(const Point& point, const Json& record) const;
   /// `part` names the archive of a sweep that is not the whole configuration, so that it stands
   /// beside the one that is: "<technique>.<experiment>@<part>.json". Empty: the whole.
   [[nodiscard]] std::filesystem::path archive_file(const std::string& technique,
                                                    const std::string& experiment,
                                                    const std::string& part) const;
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+ protected:
+  [[nodiscard]] std::filesystem::path record_file(const Point& point) const;
+
+ private:
+  std::filesystem::path folder_;
+  mutable std::set<std::filesystem::path> said_;
+};
+
+/// The same, to write to: it is locked.
+class Store : public Records {
+ public:
+  explicit Store(std::filesystem::path folder)
+      : Records(std::move(folder)), lock_(this->folder()) {}
+
+  void write(const Point& point, const Json& record) const;
   void write_archive(const std::filesystem::path& file, const Json& archive) const;
 
  private:
-  [[nodiscard]] std::filesystem::path record_file(const Point& point) const;
-
-  std::filesystem::path folder_;
   FolderLock lock_;
-  mutable std::set<std::filesystem::path> said_;
 };
 
 /// Whether the record's point need not be measured again: nothing went wrong, and it is verified

@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include "harness/colour.hpp"
+
 namespace warpath::harness {
 namespace {
 
@@ -23,20 +25,6 @@ std::string number(const Json& value, const char* format) {
   return text.data();
 }
 
-void print_table(const std::vector<Line>& lines) {
-  std::vector<std::size_t> width(lines.front().size());
-  for (const Line& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
-  }
-  for (const Line& line : lines) {
-    for (std::size_t i = 0; i < line.size(); ++i) {
-      const bool last = i + 1 == line.size();
-      std::printf("%-*s%s", last ? 0 : static_cast<int>(width[i]), line[i].c_str(),
-                  last ? "\n" : "  ");
-    }
-  }
-}
-
 /// Parameters whose value differs between rows.
 std::vector<std::string> varying(const Json& rows) {
   std::vector<std::string> names;
@@ -51,17 +39,18 @@ std::vector<std::string> varying(const Json& rows) {
   return names;
 }
 
-std::string note(const Json& row) {
-  if (row.contains("error")) return "FAILED: " + text_of(row.at("error"));
+std::string note(const Json& row, std::FILE* out) {
+  if (row.contains("error"))
+    return coloured("FAILED", Colour::red, out) + ": " + text_of(row.at("error"));
   if (row.contains("skipped")) return text_of(row.at("skipped"));
   return "";
 }
 
-void print_rows(const Json& rows) {
+void print_rows(const Json& rows, std::FILE* out) {
   const std::vector<std::string> columns = varying(rows);
   for (const auto& [name, value] : rows.front().at("params").items()) {
     if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
-      std::printf("%s:%s ", name.c_str(), text_of(value).c_str());
+      std::fprintf(out, "%s:%s ", name.c_str(), text_of(value).c_str());
     }
   }
   Line header = {"variant"};
@@ -77,11 +66,11 @@ void print_rows(const Json& rows) {
     line.push_back(number(row.at("gb_per_s"), "%.1f"));
     line.push_back(number(row.at("percent_of_peak"), "%.1f"));
     line.push_back(text_of(row.at("verified")));
-    line.push_back(note(row));
+    line.push_back(note(row, out));
     lines.push_back(line);
   }
-  std::printf("\n");
-  print_table(lines);
+  std::fprintf(out, "\n");
+  print_table(lines, out);
 }
 
 /// Digits enough to tell the measured value from each bound that it differs from.
@@ -98,34 +87,57 @@ std::string digits_for(const Json& verdict) {
   return "%.9g";
 }
 
+std::string in_colour(const std::string& verdict, std::FILE* out) {
+  if (verdict == "SHOWN") return verdict;
+  const bool bad = verdict == "DIFFERS" || verdict == "MISSED";
+  const bool good = verdict == "REPRODUCED" || verdict == "MET";
+  return coloured(verdict, bad ? Colour::red : good ? Colour::green : Colour::yellow, out);
+}
+
 }  // namespace
 
-void print_verdicts(const Json& verdicts) {
+void print_table(const std::vector<std::vector<std::string>>& lines, std::FILE* out) {
+  std::vector<std::size_t> width(lines.front().size());
+  for (const std::vector<std::string>& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
+  }
+  for (const std::vector<std::string>& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const bool last = i + 1 == line.size();
+      std::fprintf(out, "%-*s%s", last ? 0 : static_cast<int>(width[i]), line[i].c_str(),
+                   last ? "\n" : "  ");
+    }
+  }
+}
+
+void print_verdicts(const Json& verdicts, std::FILE* out) {
   for (const Json& verdict : verdicts) {
     const std::string format = digits_for(verdict);
     const auto figure = [&](const char* name) { return number(verdict.at(name), format.c_str()); };
     const char* const metric = verdict.contains("counter") ? "counter" : "metric";
-    std::printf("%s (%s): %s", text_of(verdict.at("verdict")).c_str(),
-                text_of(verdict.at("kind")).c_str(), text_of(verdict.at(metric)).c_str());
-    if (verdict.contains("baseline")) std::printf(" %s", verdict.at("baseline").dump().c_str());
-    std::printf(" where %s: measured %s", verdict.at("where").dump().c_str(),
-                figure("measured").c_str());
-    if (verdict.contains("at_least")) std::printf(", at least %s", figure("at_least").c_str());
-    if (verdict.contains("at_most")) std::printf(", at most %s", figure("at_most").c_str());
+    std::fprintf(out, "%s (%s): %s", in_colour(text_of(verdict.at("verdict")), out).c_str(),
+                 text_of(verdict.at("kind")).c_str(), text_of(verdict.at(metric)).c_str());
+    if (verdict.contains("baseline"))
+      std::fprintf(out, " %s", verdict.at("baseline").dump().c_str());
+    std::fprintf(out, " where %s: measured %s", verdict.at("where").dump().c_str(),
+                 figure("measured").c_str());
+    if (verdict.contains("at_least"))
+      std::fprintf(out, ", at least %s", figure("at_least").c_str());
+    if (verdict.contains("at_most")) std::fprintf(out, ", at most %s", figure("at_most").c_str());
     if (!verdict.at("published").is_null()) {
-      std::printf(", published %s", figure("published").c_str());
+      std::fprintf(out, ", published %s", figure("published").c_str());
     }
     if (verdict.contains("missing"))
-      std::printf(" (missing: %s)", text_of(verdict.at("missing")).c_str());
-    std::printf("\n");
+      std::fprintf(out, " (missing: %s)", text_of(verdict.at("missing")).c_str());
+    std::fprintf(out, "\n");
   }
 }
 
-void print_summary(const Json& archive) {
-  std::printf("\n%s/%s: %s\n", text_of(archive.at("technique")).c_str(),
-              text_of(archive.at("experiment")).c_str(), text_of(archive.at("title")).c_str());
-  if (!archive.at("rows").empty()) print_rows(archive.at("rows"));
-  print_verdicts(archive.at("verdicts"));
+void print_summary(const Json& archive, std::FILE* out) {
+  std::fprintf(out, "\n%s/%s: %s\n", text_of(archive.at("technique")).c_str(),
+               text_of(archive.at("experiment")).c_str(), text_of(archive.at("title")).c_str());
+  if (!archive.at("rows").empty()) print_rows(archive.at("rows"), out);
+  print_verdicts(archive.at("verdicts"), out);
 }
 
 }  // namespace warpath::harness

@@ -194,6 +194,9 @@ struct Technique {
   /// Bytes of device memory that a problem needs with all that its variants allocate.
   std::function<std::int64_t(const Parameters&)> device_bytes;
   std::function<std::unique_ptr<Problem>(const Parameters&)> make_problem;
+  /// Steps of one execution (elements, pairs, probes), for estimates of its time; empty if
+  /// they are about as many as words of 4 bytes in device_bytes.
+  std::function<double(const Parameters&)> steps = {};
   /// The source's own demonstration, as text in its layout; empty if it has none.
   std::function<std::string()> demonstration = {};
 };

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "harness/error.hpp"
 #include "harness/nearest.hpp"
@@ -77,7 +78,7 @@ std::vector<Value> read_progression(const Node& node, const Parameter& parameter
   return geometric(std::exp2(first), std::exp2(last), std::exp2(step), list, parameter);
 }
 
-/// "65536", "2^20", "1e6", "0.5"; nothing if it is no number.
+/// "65536", "64K", "2^20", "1e6", "0.5"; nothing if it is no number. K, M and G are decimal.
 std::optional<double> parse_number(std::string_view text) {
   const auto plain = [](std::string_view digits) -> std::optional<double> {
     double value = 0;
@@ -85,6 +86,11 @@ std::optional<double> parse_number(std::string_view text) {
     if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
     return value;
   };
+  for (const auto& [suffix, unit] : {std::pair{'K', 1e3}, {'M', 1e6}, {'G', 1e9}}) {
+    if (!text.ends_with(suffix)) continue;
+    const auto count = plain(text.substr(0, text.size() - 1));
+    return count && std::isfinite(*count * unit) ? std::optional(*count * unit) : std::nullopt;
+  }
   const std::size_t power = text.find('^');
   const auto base = plain(text.substr(0, power));
   const auto exponent = power == std::string_view::npos ? 1 : plain(text.substr(power + 1));
@@ -116,7 +122,8 @@ std::vector<Value> read_item(const std::string& item, const Parameter& parameter
   const std::vector<std::string> parts = split(item, ':');
   if (parts.size() == 1) {
     const auto value = parse_number(item);
-    if (!value) node.expected(std::string("a number or ") + a_range);
+    if (!value)
+      node.expected(std::string("a number (1000, 64K, 2.5M, 1G, 2^20, 1e6) or ") + a_range);
     return {read_value(Node("--set", parameter.name, number(*value)), parameter)};
   }
   const bool has_step =

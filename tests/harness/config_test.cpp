@@ -243,6 +243,8 @@ TEST(OverrideTest, ReadsValuesPowersAndRanges) {
   EXPECT_EQ(integers("n=2^20:2^28:*4"),
             (std::vector<std::int64_t>{1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28}));
   EXPECT_EQ(integers("n=5:9:+2,1e3"), (std::vector<std::int64_t>{5, 7, 9, 1000}));
+  EXPECT_EQ(integers("n=1K,2.5M,0.1G,1K:4K:*2"),
+            (std::vector<std::int64_t>{1000, 2'500'000, 100'000'000, 1000, 2000, 4000}));
   EXPECT_EQ(read_override("scale=0:1:+0.1", fake).second.size(), 11U);
   EXPECT_EQ(read_override("scale=0:1:+0.1", fake).second[3], Value(0.3));
   EXPECT_EQ(read_override("variant=kernel,library", fake).second[1], Value(std::string("library")));
@@ -256,7 +258,10 @@ TEST(OverrideTest, NamesWhatIsWrong) {
   EXPECT_THAT(error("n"), HasSubstr("--set n: expected name=value"));
   EXPECT_THAT(error("m=1"),
               AllOf(HasSubstr("--set: m: unknown parameter \"m\""), HasSubstr("\"n\"?")));
-  EXPECT_THAT(error("n=x"), HasSubstr("--set: n: got \"x\", expected a number or a range"));
+  EXPECT_THAT(error("n=x"), HasSubstr("--set: n: got \"x\", expected a number (1000, 64K"));
+  for (const std::string text : {"K", "1KK", "1k", "2^3K", "1Ki", "infK", "K1"}) {
+    EXPECT_THAT(error("n=" + text), HasSubstr("got \"" + text + "\", expected a number"));
+  }
   EXPECT_THAT(error("n=inf"), HasSubstr("got \"inf\", expected a number"));
   EXPECT_THAT(error("n=2^99999"), HasSubstr("got \"2^99999\", expected a number"));
   EXPECT_THAT(error("n="), HasSubstr("--set: n: got \"\", expected a number"));

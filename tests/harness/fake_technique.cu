@@ -195,7 +195,7 @@ Technique technique() {
       delay,
       parameter("fault", std::string("none"),
                 {"none", "wrong_answer", "exception", "cuda_error", "device_lost",
-                 "device_vanishes", "too_large", "not_here"},
+                 "device_vanishes", "too_large", "not_here", "endless"},
                 "what goes wrong"),
       parameter("faulty", std::string("none"), {}, "the variant that goes wrong"),
       parameter("when", std::string("verifying"), {"verifying", "timing"}, "when it goes wrong"),
@@ -204,6 +204,10 @@ Technique technique() {
     return problem.text("fault") == "too_large" ? std::int64_t{1} << 60 : 8 * problem.integer("n");
   };
   fake.make_problem = [](const Parameters& problem) { return std::make_unique<Doubling>(problem); };
+  // So says "endless"; it is as quick as the others.
+  fake.steps = [](const Parameters& problem) {
+    return problem.real("n") * (problem.text("fault") == "endless" ? 1e9 : 1);
+  };
   fake.demonstration = [] { return std::string("twice 21 is 42\n"); };
   return fake;
 }

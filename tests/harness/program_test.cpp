@@ -673,6 +673,242 @@ TEST_F(ProgramTest, DryRunListsPointsAndBytesAndWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "results"));
 }
 
+TEST_F(ProgramTest, DryRunMarksWhatIsFinishedAndWhatCannotRunHere) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": ["library", "host_fast"]}}])");
+  ASSERT_EQ(run({"run", "c.json", "--set", "n=16", "--set", "variant=host_fast"}).code, 0);
+  EXPECT_THAT(run({"run", "c.json", "--dry-run"}).out, Not(HasSubstr("finished")));
+  const Outcome outcome = run({"run", "c.json", "--dry-run", "--resume"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("host_fast/n:16/[^\n]*\\(finished\\)"));
+  EXPECT_THAT(outcome.out, HasSubstr("4 points, 1 of them finished"));
+  if (emulated) {
+    EXPECT_THAT(outcome.out, testing::ContainsRegex("library/n:32/[^\n]*\\(needs a GPU\\)"));
+    EXPECT_THAT(outcome.out, HasSubstr("2 of them cannot run here"));
+    EXPECT_THAT(run({"run", "c.json", "--dry-run", "--set", "fault=too_large"}).out,
+                testing::ContainsRegex("host_fast[^\n]*\\(does not fit: [^\n]* are free\\)"));
+  }
+  EXPECT_THAT(run({"run", "c.json", "--dry-run", "--benchmark_filter=n:32"}).out,
+              AllOf(HasSubstr("2 points"), Not(HasSubstr("n:16"))));
+}
+
+// 10^12 steps.
+TEST_F(ProgramTest, HoursOnTheExecutorAreEstimatedAndRefused) {
+  if (!emulated) GTEST_SKIP() << "kernels run on the GPU";
+  folder_.write("c.json", R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t",
+      "fixed": {"fault": "endless"}, "profiles": {"smoke": {"n": [1]}},
+      "sweep": [{"cross": {"n": [1, 1024], "variant": ["kernel", "library"]}}]})");
+  const std::string estimate = run({"run", "c.json", "--dry-run"}).out;
+  EXPECT_THAT(estimate, testing::ContainsRegex("kernels run on the CPU for [0-9]+ h"));
+  for (const std::string command : {"run", "verify"}) {
+    const Outcome refused = run({command, "c.json"});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_THAT(refused.err,
+                AllOf(HasSubstr("kernels run on the CPU, which would take about"),
+                      HasSubstr("The longest is fake/e/variant:kernel/n:1024"),
+                      HasSubstr("--profile smoke"), HasSubstr("--force runs it as it is")));
+    EXPECT_TRUE(records().empty());
+    // The size that it names would do.
+    const std::size_t begin = refused.err.find("--set n=") + 6;
+    const std::string size = refused.err.substr(begin, refused.err.find(' ', begin) - begin);
+    EXPECT_EQ(run({command, "c.json", "--set", size}).code, 0) << size;
+    std::filesystem::remove_all(results() / "fake.e");
+    EXPECT_EQ(run({command, "c.json", "--force"}).code, 0);
+    std::filesystem::remove_all(results() / "fake.e");
+  }
+  // What is not asked for does not count.
+  EXPECT_EQ(run({"run", "c.json", "--benchmark_filter=n:1/"}).code, 0);
+}
+
+TEST_F(ProgramTest, SizesForAGpuAreSaidWhereThereIsNone) {
+  if (!emulated) GTEST_SKIP() << "there is one";
+  folder_.write("c.json", R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t",
+      "measure": {"min_samples": 2, "max_samples": 2}, "profiles": {"smoke": {"n": [16]}},
+      "sweep": [{"cross": {"n": 32, "variant": "kernel"}}]})");
+  EXPECT_THAT(run({"run", "c.json"}).err, HasSubstr("the profile \"paper\" has sizes for a GPU"));
+  EXPECT_THAT(run({"run", "c.json", "--profile", "smoke"}).err, Not(HasSubstr("sizes for a GPU")));
+  write_config(R"([{"cross": {"n": 32, "variant": "kernel"}}])");
+  EXPECT_THAT(run({"run", "c.json"}).err, Not(HasSubstr("sizes for a GPU")));
+}
+
+TEST_F(ProgramTest, VerifyTakesTheFilterOfRun) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": ["kernel", "host_fast"]}}])");
+  EXPECT_THAT(run({"verify", "c.json", "--benchmark_filter=host_fast"}).out,
+              HasSubstr("2 of 2 points are right"));
+  EXPECT_THAT(
+      run({"verify", "c.json", "--benchmark_filter=n:16", "--benchmark_list_tests"}).out,
+      AllOf(HasSubstr("variant:kernel/n:16"), Not(HasSubstr("n:32")), Not(HasSubstr("right"))));
+  EXPECT_EQ(run({"verify", "c.json", "--benchmark_filter=nothing"}).code, 2);
+}
+
+TEST_F(ProgramTest, BenchmarkFlagsAreHonouredOrRefused) {
+  write_config(R"([{"cross": {"n": 16, "variant": "host_fast"}}])");
+  const auto refused = [&](const std::vector<std::string>& arguments) {
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 2) << testing::PrintToString(arguments);
+    EXPECT_EQ(outcome.out, "");
+    return outcome.err;
+  };
+  for (const std::string flag :
+       {"min_time=1", "repetitions=3", "help", "perf_counters=CYCLES", "v=2", "fliter=x"}) {
+    EXPECT_THAT(refused({"run", "c.json", "--benchmark_" + flag}),
+                AllOf(HasSubstr("has no effect on warpath run"), HasSubstr("did you mean")));
+  }
+  EXPECT_THAT(refused({"run", "c.json", "--benchmark_format=xml"}),
+              HasSubstr("console, json, csv"));
+  EXPECT_THAT(refused({"run", "c.json", "--benchmark_filter", "n:16"}), HasSubstr("needs a value"));
+  EXPECT_THAT(refused({"run", "c.json", "--benchmark_list_tests=perhaps"}),
+              HasSubstr("expected true or false"));
+  EXPECT_THAT(refused({"run", "c.json", "--benchmark_out=nowhere/b.json"}),
+              HasSubstr("its folder does not exist"));
+  EXPECT_THAT(refused({"verify", "c.json", "--benchmark_format=json"}),
+              HasSubstr("has no effect on warpath verify"));
+  for (const std::string command : {"list", "info", "judge", "compare", "demo"}) {
+    EXPECT_THAT(refused({command, "--benchmark_filter=x"}), HasSubstr("has no effect")) << command;
+  }
+  EXPECT_TRUE(records().empty());
+}
+
+TEST_F(ProgramTest, ReportsOfBenchmarksStayParsable) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": ["host_fast", "library"]}}])",
+               R"({"fault": "exception", "faulty": "library"})");
+  const auto names = [](const std::string& text) {
+    std::vector<std::string> found;
+    const Json report = parse_json(text, "report");
+    for (const Json& each : report.at("benchmarks")) found.push_back(each.at("name"));
+    return found;
+  };
+  // The second time nothing is measured, and all is reported.
+  for (const std::string resume : {"--force", "--resume"}) {
+    const Outcome json =
+        run({"run", "c.json", resume, "--benchmark_format=json", "--benchmark_context=purpose=test",
+             "--benchmark_out=b.csv", "--benchmark_out_format=csv"});
+    EXPECT_EQ(json.code, emulated ? 0 : 1) << json.err;
+    EXPECT_EQ(names(json.out).size(), 4U);
+    EXPECT_EQ(parse_json(json.out, "stdout").at("context").at("purpose"), "test");
+    EXPECT_THAT(json.err, AllOf(HasSubstr("median ms"), HasSubstr("fake.e.json")));
+    const std::string csv = read_text(folder_ / "b.csv");
+    EXPECT_TRUE(csv.starts_with("name,iterations,real_time")) << csv;
+    EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
+  }
+  EXPECT_TRUE(run({"run", "c.json", "--benchmark_format=csv"}).out.starts_with("name,iterations"));
+  // What the environment says is not what was typed.
+  const Outcome outcome = run({"run", "c.json", "--benchmark_format=json"}, "", [] {
+    setenv("BENCHMARK_REPETITIONS", "3", 1);
+    setenv("BENCHMARK_FILTER", "nothing", 1);
+    setenv("BENCHMARK_OUT", "/nowhere/at/all", 1);
+  });
+  EXPECT_EQ(names(outcome.out).size(), 4U) << outcome.err;
+}
+
+TEST_F(ProgramTest, RecordedCommandHasNoPathOfThisMachine) {
+  std::filesystem::create_directories(folder_ / "configs/a folder");
+  folder_.write("configs/schema.json", "{}");
+  const std::string file =
+      folder_.write("configs/a folder/it's {one}.json",
+                    R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t",
+          "measure": {"min_samples": 2, "max_samples": 2}, "sweep": [{"cross": {"n": 1, "variant": "host_fast"}}]})");
+  const auto recorded = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"run", file, "--profile", "paper"});
+    const Outcome outcome = run(arguments);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return archive().at("command").get<std::string>();
+  };
+  const std::string command =
+      R"(warpath run 'configs/a folder/it'\''s {one}.json' --profile paper)";
+  EXPECT_EQ(recorded({}), command);
+  EXPECT_EQ(recorded({"--out", "results/runs"}), command + " --out results/runs");
+  EXPECT_EQ(recorded({"--out", folder_ / "results/runs"}), command);
+  EXPECT_EQ(recorded({"--out=" + (folder_ / "results/runs").string(), "--resume",
+                      "--benchmark_out=" + (folder_ / "b.json").string()}),
+            command + " --resume");
+  EXPECT_EQ(recorded({"--benchmark_filter=host_fast"}), command + " --benchmark_filter=host_fast");
+}
+
+TEST_F(ProgramTest, SuggestedCommandGoesOnAsItStands) {
+  const std::string file = folder_.write("it's a long run.json", quick_and_slow);
+  ASSERT_EQ(run({"run", file, "--set", "delay_ms=0"}).code, 0);
+  const pid_t child = start({"run", file, "--set", "delay_ms=0,1000"});
+  wait_for_words("[0/2");
+  kill(child, SIGTERM);
+  const std::string err = wait_for(child).err;
+  const std::size_t begin = err.rfind("with\n  ") + 7;
+  ASSERT_NE(begin, std::string::npos + 7) << err;
+  std::string command = err.substr(begin, err.find('\n', begin) - begin);
+  ASSERT_THAT(command, HasSubstr("--resume"));
+  command = "cd '" + folder_.path() + "' && " + command + " --dry-run > dry.txt";
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  EXPECT_THAT(read_text(folder_ / "dry.txt"), HasSubstr("2 points"));
+}
+
+TEST_F(ProgramTest, ListTakesTechniquesAndPrintsJson) {
+  const Json list = parse_json(run({"list", "--json"}).out, "stdout");
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_EQ(list[0].at("name"), "fake");
+  EXPECT_EQ(list[0].at("variants").size(), 6U);
+  EXPECT_EQ(list[0].at("variants")[2].at("runs"), "gpu");
+  const Json& n = list[0].at("parameters")[0];
+  EXPECT_EQ(n.at("name"), "n");
+  EXPECT_EQ(n.at("default"), 1024);
+  EXPECT_EQ(n.at("most"), 1 << 28);
+  EXPECT_EQ(list[0].at("configurations"), Json::array());
+  EXPECT_THAT(run({"list", "fake"}).out, HasSubstr("fake: doubles integers"));
+  EXPECT_EQ(parse_json(run({"list", "fake", "--json"}).out, "stdout"), list);
+  const Outcome unknown = run({"list", "fale"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("unknown technique \"fale\"; did you mean \"fake\"?"));
+}
+
+TEST_F(ProgramTest, ComparesTheArchivesOfTwoRuns) {
+  write_config(R"([{"cross": {"n": 16, "variant": "host_fast", "delay_ms": 5}}])");
+  ASSERT_EQ(run({"run", "c.json", "--out", "a"}).code, 0);
+  ASSERT_EQ(run({"run", "c.json", "--out", "b"}).code, 0);
+  const std::string device = query_device().slug;
+  const std::vector<std::string> arguments = {"compare", "a/" + device, "b/" + device};
+  const Outcome outcome = run(arguments);
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("1 rows compared"));
+  // Ten times as slow.
+  const std::filesystem::path file = folder_ / ("b/" + device + "/fake.e.json");
+  Json slow = read_json(file);
+  for (auto& [name, value] : slow["rows"][0]["time_ms"].items()) {
+    if (name != "samples") value = name == "noise" ? 0.01 : 10 * value.get<double>();
+  }
+  folder_.write(std::filesystem::relative(file, folder_.path()), slow.dump());
+  EXPECT_THAT(run(arguments).out, HasSubstr("1 slower and 0 faster"));
+  std::vector<std::string> gated = arguments;
+  gated.insert(gated.end(), {"--fail-above", "5%"});
+  const Outcome failed = run(gated);
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_THAT(failed.err, HasSubstr("1 rows are slower by more than 5 %"));
+  EXPECT_EQ(run({"compare", "a"}).code, 2);
+  EXPECT_EQ(run({"compare", arguments[1], arguments[2], "--fail-above", "much"}).code, 2);
+}
+
+TEST_F(ProgramTest, ColoursAreForTerminals) {
+  write_config(R"([{"cross": {"n": 16, "variant": "host_fast"}}])",
+               R"({"fault": "wrong_answer", "faulty": "host_fast"})");
+  const auto on_a_terminal = [&](const std::string& no_colour, const std::string& term) {
+    const int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+    EXPECT_TRUE(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    const std::string name = ptsname(terminal);
+    const pid_t child = start({"verify", "c.json"}, "", [&] {
+      dup2(open(name.c_str(), O_RDWR | O_NOCTTY), STDERR_FILENO);
+      setenv("NO_COLOR", no_colour.c_str(), 1);
+      setenv("TERM", term.c_str(), 1);
+    });
+    EXPECT_EQ(wait_for(child).code, 1);
+    std::string text(65536, '\0');
+    const ssize_t length = read(terminal, text.data(), text.size());
+    close(terminal);
+    return text.substr(0, static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  };
+  const std::string red = "\033[31mFAILED\033[0m";
+  EXPECT_THAT(on_a_terminal("", "xterm"), HasSubstr(red));
+  EXPECT_THAT(on_a_terminal("1", "xterm"), AllOf(HasSubstr("FAILED"), Not(HasSubstr(red))));
+  EXPECT_THAT(on_a_terminal("", "dumb"), AllOf(HasSubstr("FAILED"), Not(HasSubstr(red))));
+  EXPECT_THAT(run({"verify", "c.json"}).err, Not(HasSubstr("\033")));
+}
+
 TEST_F(ProgramTest, VerifyTimesAndWritesNothing) {
   write_config(R"([{"cross": {"n": [16, 32], "variant": ["kernel", "host_fast"]}}])");
   const Outcome outcome = run({"verify", "c.json"});
@@ -753,7 +989,7 @@ TEST_F(ProgramTest, DemoPrintsTheDemonstration) {
 }
 
 TEST_F(ProgramTest, HelpIsThereForEveryCommand) {
-  for (const std::string command : {"list", "run", "verify", "judge", "demo", "info"}) {
+  for (const std::string command : {"list", "run", "verify", "judge", "compare", "demo", "info"}) {
     const Outcome outcome = run({command, "--help"});
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.out, HasSubstr("warpath " + command));

@@ -1,0 +1,275 @@
+#include "harness/compare.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <vector>
+
+#include "harness/archive_files.hpp"
+#include "harness/campaign.hpp"
+#include "harness/colour.hpp"
+#include "harness/error.hpp"
+#include "harness/json_file.hpp"
+#include "harness/record.hpp"
+#include "harness/summary.hpp"
+
+namespace warpath::harness {
+namespace {
+
+/// The archives of one side, by technique/experiment; in a folder, that of a part of a sweep has
+/// "@part" after it, as its file has.
+using Side = std::map<std::string, Json>;
+
+Side read_side(const std::string& name) {
+  Side side;
+  const std::vector<std::filesystem::path> files = archive_files({name});
+  for (const std::filesystem::path& file : files) {
+    const Node archive = read_document(file);
+    std::string experiment = experiment_of(archive);
+    for (const Node& row : archive["rows"].elements()) {
+      const std::string fault = fault_of_row(row.json());
+      if (!fault.empty()) row.fail(fault);
+    }
+    const std::string stem = file.stem().string();
+    const std::size_t part = stem.find('@');
+    if (files.size() > 1 && part != std::string::npos) experiment += stem.substr(part);
+    if (!side.emplace(experiment, archive.json()).second) {
+      throw UserError(abridged(file.string()) + ": another archive of " + abridged(name) +
+                      " is of " + experiment + ", too");
+    }
+  }
+  return side;
+}
+
+std::string device_of(const Json& archive) {
+  const Json::json_pointer place("/provenance/device/name");
+  if (archive.contains(place) && archive.at(place).is_string()) {
+    return archive.at(place).get<std::string>();
+  }
+  return "an unknown device";
+}
+
+std::set<std::string> devices(const Side& side) {
+  std::set<std::string> names;
+  for (const auto& [experiment, archive] : side) names.insert(device_of(archive));
+  return names;
+}
+
+std::string listed(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+/// What tells a row from the others of its experiment: equal for equal rows of two archives,
+/// whatever the order of their parameters.
+std::map<std::string, std::string> identity(const Json& row) {
+  std::map<std::string, std::string> settings;
+  for (const auto& [name, value] : row.at("params").items()) settings[name] = text_of(value);
+  settings["variant"] = row.at("variant");
+  return settings;
+}
+
+std::string formatted(const char* format, double value) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), format, value);
+  return text.data();
+}
+
+double time_of(const Json& row, const char* name) {
+  return row.at("time_ms").at(name).get<double>();
+}
+
+bool has_time(const Json& row) {
+  return !row.at("time_ms").is_null() && time_of(row, "median") > 0;
+}
+
+/// Whether `slow` takes longer than `fast`, and noise does not explain it.
+bool is_slower(const Json& slow, const Json& fast) {
+  const double more = time_of(slow, "median");
+  const double less = time_of(fast, "median");
+  return more * (1 - time_of(slow, "noise")) > less * (1 + time_of(fast, "noise")) &&
+         more > time_of(fast, "p90") && less < time_of(slow, "p10");
+}
+
+class Comparison {
+ public:
+  explicit Comparison(std::optional<double> fail_above) : fail_above_(fail_above) {}
+
+  void compare(const std::string& experiment, const Json& before, const Json& after) {
+    std::map<std::map<std::string, std::string>, const Json*> later;
+    for (const Json& row : after.at("rows")) later[identity(row)] = &row;
+    std::vector<std::pair<const Json*, const Json*>> both;
+    for (const Json& row : before.at("rows")) {
+      const auto found = later.find(identity(row));
+      if (found == later.end()) {
+        only_before_.push_back(name(experiment, row));
+      } else {
+        both.emplace_back(&row, found->second);
+        later.erase(found);
+      }
+    }
+    for (const Json& row : after.at("rows")) {
+      if (later.contains(identity(row))) only_after_.push_back(name(experiment, row));
+    }
+    if (!both.empty()) print(experiment, both);
+  }
+
+  void only(const std::string& experiment, const Json& archive, bool is_before) {
+    for (const Json& row : archive.at("rows")) {
+      (is_before ? only_before_ : only_after_).push_back(name(experiment, row));
+    }
+  }
+
+  void print_sums() const {
+    std::printf("\n%zu rows compared: %zu slower and %zu faster beyond the noise", compared_,
+                slower_, faster_);
+    if (untimed_ > 0) std::printf(", %zu without a time on both sides", untimed_);
+    if (wrong_ > 0) std::printf(", %zu not right any more", wrong_);
+    std::printf("; %zu only before, %zu only after\n", only_before_.size(), only_after_.size());
+    for (const std::string& name : only_before_) std::printf("only before: %s\n", name.c_str());
+    for (const std::string& name : only_after_) std::printf("only after: %s\n", name.c_str());
+  }
+
+  [[nodiscard]] std::size_t compared() const { return compared_; }
+  [[nodiscard]] std::size_t too_slow() const { return too_slow_; }
+  [[nodiscard]] std::size_t wrong() const { return wrong_; }
+
+ private:
+  using Pair = std::pair<const Json*, const Json*>;
+
+  static std::string name(const std::string& experiment, const Json& row) {
+    std::string text = experiment + "/variant:" + text_of(row.at("variant"));
+    for (const auto& [parameter, value] : row.at("params").items()) {
+      text += "/" + parameter + ":" + text_of(value);
+    }
+    return text;
+  }
+
+  /// Parameters whose value differs between the rows.
+  static std::vector<std::string> varying(const std::vector<Pair>& rows) {
+    std::vector<std::string> names;
+    for (const auto& [name, first] : rows.front().first->at("params").items()) {
+      const bool varies = std::any_of(rows.begin(), rows.end(), [&](const Pair& row) {
+        const Json& params = row.first->at("params");
+        return !params.contains(name) || params.at(name) != first;
+      });
+      if (varies) names.push_back(name);
+    }
+    return names;
+  }
+
+  void print(const std::string& experiment, const std::vector<Pair>& rows) {
+    const std::vector<std::string> columns = varying(rows);
+    std::vector<std::string> header = {"variant"};
+    header.insert(header.end(), columns.begin(), columns.end());
+    header.insert(header.end(), {"before ms", "+-%", "after ms", "+-%", "after/before", ""});
+    std::vector<std::vector<std::string>> lines = {header};
+    for (const auto& [before, after] : rows) {
+      std::vector<std::string> line = {text_of(before->at("variant"))};
+      for (const std::string& column : columns) {
+        line.push_back(text_of(before->at("params").value(column, Json("-"))));
+      }
+      for (const Json* row : {before, after}) {
+        line.push_back(has_time(*row) ? formatted("%.5f", time_of(*row, "median")) : "-");
+        line.push_back(has_time(*row) ? formatted("%.1f", 100 * time_of(*row, "noise")) : "-");
+      }
+      const bool timed = has_time(*before) && has_time(*after);
+      line.push_back(
+          timed ? formatted("%.3f", time_of(*after, "median") / time_of(*before, "median")) : "-");
+      line.push_back(judge(*before, *after));
+      lines.push_back(line);
+    }
+    std::printf("\n%s\n", experiment.c_str());
+    print_table(lines, stdout);
+  }
+
+  /// What is said of the pair; counts it.
+  std::string judge(const Json& before, const Json& after) {
+    ++compared_;
+    const bool right = after.at("verified") != "failed" && !after.contains("error");
+    if (!right && before.at("verified") == "passed" && !before.contains("error")) {
+      ++wrong_;
+      return coloured("NOT RIGHT ANY MORE", Colour::red, stdout);
+    }
+    if (!has_time(before) || !has_time(after)) {
+      ++untimed_;
+      return has_time(before) ? "no time any more" : "";
+    }
+    if (is_slower(after, before)) {
+      ++slower_;
+      const double more = time_of(after, "median") / time_of(before, "median") - 1;
+      if (fail_above_ && more > *fail_above_) ++too_slow_;
+      return coloured("slower", Colour::red, stdout);
+    }
+    if (!is_slower(before, after)) return "";
+    ++faster_;
+    return coloured("faster", Colour::green, stdout);
+  }
+
+  std::optional<double> fail_above_;
+  std::size_t compared_ = 0;
+  std::size_t slower_ = 0;
+  std::size_t faster_ = 0;
+  std::size_t untimed_ = 0;
+  std::size_t wrong_ = 0;
+  std::size_t too_slow_ = 0;
+  std::vector<std::string> only_before_;
+  std::vector<std::string> only_after_;
+};
+
+}  // namespace
+
+double read_percent(const std::string& option, const std::string& text) {
+  const std::string digits = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  double percent = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), percent);
+  const bool whole = error == std::errc() && end == digits.data() + digits.size();
+  if (!whole || !(percent >= 0 && percent <= 1e6)) {
+    throw UserError(option + " " + abridged(text) + ": expected a percentage, like 5%");
+  }
+  return percent / 100;
+}
+
+int compare_archives(const std::string& before, const std::string& after,
+                     std::optional<double> fail_above) {
+  const Side earlier = read_side(before);
+  const Side later = read_side(after);
+  std::printf("before: %s, on %s\nafter:  %s, on %s\n", before.c_str(),
+              listed(devices(earlier)).c_str(), after.c_str(), listed(devices(later)).c_str());
+  if (devices(earlier) != devices(later)) {
+    std::printf("%s: the ratios are of the hardware, too\n",
+                coloured("The devices differ", Colour::yellow, stdout).c_str());
+  }
+  Comparison comparison(fail_above);
+  for (const auto& [experiment, archive] : earlier) {
+    const auto found = later.find(experiment);
+    if (found == later.end()) {
+      comparison.only(experiment, archive, /*is_before=*/true);
+    } else {
+      comparison.compare(experiment, archive, found->second);
+    }
+  }
+  for (const auto& [experiment, archive] : later) {
+    if (!earlier.contains(experiment)) comparison.only(experiment, archive, /*is_before=*/false);
+  }
+  if (comparison.compared() == 0) {
+    throw UserError("no row of " + abridged(before) + " is in " + abridged(after) + ", too");
+  }
+  comparison.print_sums();
+  if (!fail_above || comparison.too_slow() + comparison.wrong() == 0) return exit_good;
+  std::fprintf(stderr,
+               "warpath: %zu rows are slower by more than %g %%, %zu are not right any more\n",
+               comparison.too_slow(), 100 * *fail_above, comparison.wrong());
+  return exit_failed_points;
+}
+
+}  // namespace warpath::harness

@@ -1,0 +1,41 @@
+#include "harness/judge.hpp"
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "harness/archive_files.hpp"
+#include "harness/json_file.hpp"
+#include "harness/store.hpp"
+#include "harness/summary.hpp"
+#include "harness/verdict.hpp"
+
+namespace warpath::harness {
+
+int judge_archives(const std::vector<std::string>& names,
+                   const std::vector<Technique>& techniques) {
+  const std::vector<std::filesystem::path> files = archive_files(names);
+  for (const std::filesystem::path& file : files) experiment_of(read_document(file));
+  // Only folders that are there: a lock makes its folder.
+  std::map<std::filesystem::path, FolderLock> locks;
+  for (const std::filesystem::path& file : files) {
+    locks.try_emplace(std::filesystem::absolute(file).parent_path(),
+                      std::filesystem::absolute(file).parent_path());
+  }
+  std::vector<Json> judged;
+  for (const std::filesystem::path& file : files) {
+    const Node archive = read_document(file);
+    const Config config = read_config("configs/" + experiment_of(archive) + ".json", techniques);
+    judged.push_back(judge_again(archive.json(), config, file));
+  }
+  // All are written before the first is printed: who reads may go away.
+  for (std::size_t i = 0; i < files.size(); ++i) write_atomically(files[i], file_text(judged[i]));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    std::printf("\n%s\n", files[i].c_str());
+    print_verdicts(judged[i].at("verdicts"), stdout);
+  }
+  return 0;
+}
+
+}  // namespace warpath::harness
