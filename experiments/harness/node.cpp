@@ -1,6 +1,7 @@
 #include "harness/node.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -31,6 +32,19 @@ std::string range_text(double least, double most) {
     return whole_number(Json(value), whole) ? std::to_string(whole) : to_text(Value(value));
   };
   return " from " + bound(least) + " to " + bound(most);
+}
+
+/// A text that can stand in a point's name: on one line, and not so long that matching the name
+/// with a regular expression exhausts the stack.
+std::string name_part(const Node& node) {
+  std::string text = node.text();
+  const bool on_one_line = std::none_of(text.begin(), text.end(), [](char c) {
+    return std::iscntrl(static_cast<unsigned char>(c)) != 0;
+  });
+  if (text.size() > 1000 || !on_one_line) {
+    node.expected("a text of at most 1000 bytes, without control characters");
+  }
+  return text;
 }
 
 }  // namespace
@@ -137,7 +151,7 @@ Value read_value(const Node& node, const Parameter& parameter) {
   } else if (std::holds_alternative<double>(parameter.default_value)) {
     value = node.real(parameter.least, parameter.most);
   } else {
-    value = node.text();
+    value = name_part(node);
   }
   const auto& choices = parameter.choices;
   const std::string text = to_text(value);

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 #include <system_error>
 
@@ -55,6 +56,20 @@ ReportFormat read_format(const std::string& flag, const std::string& value) {
                     suggestion(value, names));
   }
   return enum_value<ReportFormat>(value);
+}
+
+/// Google Benchmark only says that such a filter leaves nothing.
+void check_filter(const std::string& filter) {
+  const std::string flag = "--benchmark_filter=" + abridged(filter);
+  // The time and the stack that a pattern takes grow with its length.
+  if (filter.size() > 1000) throw UserError(flag + ": expected at most 1000 characters");
+  try {
+    // A minus before it turns it round.
+    const std::regex parsed(filter.starts_with('-') ? filter.substr(1) : filter,
+                            std::regex_constants::extended);
+  } catch (const std::regex_error& error) {
+    throw UserError(flag + ": is no regular expression: " + error.what());
+  }
 }
 
 /// Before anything runs: a report that cannot be written would come to nothing after hours.
@@ -209,6 +224,7 @@ BenchmarkFlags read_benchmark_flags(const std::vector<std::string>& flags,
       throw UserError("--" + name + " needs a value: --" + name + "=VALUE");
     }
     if (name == "benchmark_filter") {
+      check_filter(value);
       read.filter = value;
     } else if (name == "benchmark_list_tests") {
       read.list_tests = read_switch(name, value);

@@ -25,8 +25,8 @@ namespace {
 constexpr const char* lock_name = ".lock";
 
 [[noreturn]] void not_writable(const std::filesystem::path& folder, const std::string& reason) {
-  throw UserError("the results folder " + folder.string() + " is not writable (" + reason +
-                  "); nothing was run. Choose another with --out DIR");
+  throw UserError("the results folder " + abridged(folder.string(), 400) + " is not writable (" +
+                  reason + "); nothing was run. Choose another with --out DIR");
 }
 
 /// The text as the name of a file.

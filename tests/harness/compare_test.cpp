@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -166,6 +167,10 @@ TEST_F(CompareTest, WhatIsNoArchiveIsRefused) {
   };
   EXPECT_THAT(error(folder_.write("b.json", "[]")), HasSubstr("b.json: $: is no archive"));
   EXPECT_THAT(error((folder_ / "none.json").string()), HasSubstr("none.json: cannot be read"));
+  ASSERT_EQ(mkfifo((folder_ / "fifo.json").c_str(), 0600), 0);
+  EXPECT_THAT(error((folder_ / "fifo.json").string()), HasSubstr("no regular file"));
+  EXPECT_THAT(error(folder_.write("deep.json", std::string(100'000, '['))),
+              HasSubstr("nested deeper than 64 levels"));
   Json mistyped = row("x", 1, 1);
   mistyped["time_ms"]["median"] = "fast";
   EXPECT_THAT(error(write("c.json", {mistyped})),

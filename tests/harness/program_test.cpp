@@ -436,6 +436,10 @@ TEST_F(ProgramTest, HostileConfigurationsAreRefusedByName) {
               says("c.json", "too large"));
   EXPECT_THAT(refused_text(with("e", R"({"n": )" + std::string(40, '9') + "}")),
               says("c.json: $.fixed.n", "expected an integer"));
+  for (const std::string& text : {std::string(30'000, 'v'), std::string(R"(a\nb)")}) {
+    EXPECT_THAT(refused_text(with("e", R"({"faulty": ")" + text + "\"}")),
+                says("c.json: $.fixed.faulty", "at most 1000 bytes, without control characters"));
+  }
   EXPECT_THAT(refused_text(with("e", R"({")" + std::string(30'000, 'p') + R"(": 1})")),
               says("c.json", "unknown parameter \"ppp"));
 }
@@ -459,6 +463,9 @@ TEST_F(ProgramTest, UnwritableFolderIsAnErrorBeforeAnythingRuns) {
   EXPECT_EQ(outcome.code, 2);
   EXPECT_THAT(outcome.err, AllOf(HasSubstr("occupied"), HasSubstr("not writable"),
                                  HasSubstr("nothing was run")));
+  const Outcome long_name = run({"run", "c.json", "--out", std::string(30'000, 'o')});
+  EXPECT_EQ(long_name.code, 2);
+  EXPECT_THAT(long_name.err, HasSubstr("ooo... is not writable (File name too long)"));
 }
 
 TEST_F(ProgramTest, WrongAnswerFailsTheRunLoudly) {
@@ -753,6 +760,10 @@ TEST_F(ProgramTest, BenchmarkFlagsAreHonouredOrRefused) {
     EXPECT_THAT(refused({"run", "c.json", "--benchmark_" + flag}),
                 AllOf(HasSubstr("has no effect on warpath run"), HasSubstr("did you mean")));
   }
+  EXPECT_THAT(refused({"run", "c.json", "--benchmark_filter=*("}),
+              HasSubstr("--benchmark_filter=*(: is no regular expression"));
+  EXPECT_THAT(refused({"verify", "c.json", "--benchmark_filter=" + std::string(30'000, '(')}),
+              HasSubstr("at most 1000 characters"));
   EXPECT_THAT(refused({"run", "c.json", "--benchmark_format=xml"}),
               HasSubstr("console, json, csv"));
   EXPECT_THAT(refused({"run", "c.json", "--benchmark_filter", "n:16"}), HasSubstr("needs a value"));

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <nlohmann/json.hpp>
 
@@ -151,6 +152,20 @@ TEST_F(StoreTest, MistypedRecordsAreAbsentAndNamed) {
     store.write(point_, edited);
     EXPECT_TRUE(store.find(point_, key_).is_null()) << key;
   }
+}
+
+TEST_F(StoreTest, WhatIsNoFileIsNoRecordAndIsNotWaitedFor) {
+  const Store store(folder_ / "results");
+  store.write(point_, record_);
+  const std::filesystem::path place = file();
+  std::filesystem::remove(place);
+  ASSERT_EQ(mkfifo(place.c_str(), 0600), 0);
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(store.find(point_, key_).is_null());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("no regular file"));
+  // A new record takes its place.
+  store.write(point_, record_);
+  EXPECT_EQ(store.find(point_, key_), record_);
 }
 
 TEST_F(StoreTest, FailedAndSkippedPointsAreMeasuredAgain) {
