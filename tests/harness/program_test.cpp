@@ -349,12 +349,18 @@ TEST_F(ProgramTest, ClosedPipeEndsTheRunInOrder) {
 
 TEST_F(ProgramTest, OutputThatCannotBeWrittenIsAnError) {
   write_config(R"([{"cross": {"n": 1, "variant": "host_fast"}}])");
+  std::filesystem::create_directories(folder_ / "configs/fake");
+  std::filesystem::copy_file(folder_ / "c.json", folder_ / "configs/fake/e.json");
+  ASSERT_EQ(run({"run", "c.json"}).code, 0);
+  const std::string made = (results() / "fake.e.json").string();
   for (const std::vector<std::string>& arguments :
        std::vector<std::vector<std::string>>{{"list"},
                                              {"run", "c.json"},
                                              {"run", "c.json", "--dry-run"},
                                              {"run", "c.json", "--benchmark_list_tests"},
                                              {"verify", "c.json"},
+                                             {"judge", made},
+                                             {"compare", made, made},
                                              {"demo", "fake"},
                                              {"info", "--json"},
                                              {"run", "--help"},
