@@ -157,12 +157,12 @@ class Comparison {
   /// Parameters whose value differs between the rows.
   static std::vector<std::string> varying(const std::vector<Pair>& rows) {
     std::vector<std::string> names;
-    for (const auto& [name, first] : rows.front().first->at("params").items()) {
+    for (const auto& item : rows.front().first->at("params").items()) {
       const bool varies = std::any_of(rows.begin(), rows.end(), [&](const Pair& row) {
         const Json& params = row.first->at("params");
-        return !params.contains(name) || params.at(name) != first;
+        return !params.contains(item.key()) || params.at(item.key()) != item.value();
       });
-      if (varies) names.push_back(name);
+      if (varies) names.push_back(item.key());
     }
     return names;
   }
