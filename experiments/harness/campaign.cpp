@@ -312,6 +312,7 @@ int verify_campaign(const RunOptions& options, const std::vector<Technique>& tec
   catch_interrupts();
   const std::vector<Group> groups = group_points(experiments);
   std::vector<Pending> pending;
+  pending.reserve(groups.size());
   for (const Group& group : groups) pending.push_back({&group, group.points});
   check_executor_time(pending, options);
   std::size_t total = 0;

@@ -46,9 +46,9 @@ std::optional<std::string> size_that_would_do(const Point& point, double seconds
     const Value& value = problem.all().at(parameter.name);
     if (!std::holds_alternative<std::int64_t>(value)) continue;
     std::int64_t size = std::get<std::int64_t>(value);
-    for (int halvings = 1; halvings < least_halvings && size / 2 >= parameter.least && size > 1;
-         ++halvings) {
+    for (int halvings = 1; halvings < least_halvings; ++halvings) {
       size /= 2;
+      if (size < 1 || static_cast<double>(size) < parameter.least) break;
       problem.set(parameter.name, size);
       if (executor_seconds(*point.technique, problem) > seconds) continue;
       least_halvings = halvings;

@@ -301,6 +301,7 @@ std::vector<std::string> filtered(const std::vector<std::string>& names,
                                   const BenchmarkFlags& flags) {
   if (flags.filter.empty()) return names;
   std::vector<Benchmark> benchmarks;
+  benchmarks.reserve(names.size());
   for (const std::string& name : names) benchmarks.push_back({name, [] { return Json(); }});
   return Registration(std::move(benchmarks), flags).selected();
 }
