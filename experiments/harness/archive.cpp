@@ -15,8 +15,9 @@ Json assemble_archive(const Config& config, const std::vector<Point>& points, co
   bool complete = true;
   for (const Point& point : points) {
     const Json record = store.find(point, record_key(point, config.measure, device));
-    complete = complete && !record.is_null();
-    if (record.is_null()) continue;
+    const bool counts = !record.is_null() && (facts.is_resumed || record.at("run") == run_id());
+    complete = complete && counts;
+    if (!counts) continue;
     rows.push_back(record.at("row"));
     if (record.at("run") != run_id()) {
       rows.back()["run"] = record.at("run");

@@ -14,6 +14,7 @@ namespace warpath::harness {
 struct RunFacts {
   std::string profile;
   std::string command;
+  bool is_resumed = false;  ///< records of other runs count
 };
 
 /// Gathers the valid records of `points`. "complete" if every point has one. A row that another run

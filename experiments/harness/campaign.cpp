@@ -166,7 +166,7 @@ class Campaign {
   }
 
   int report() {
-    const RunFacts facts{options_.profile, options_.command};
+    const RunFacts facts{options_.profile, options_.command, options_.resume};
     std::FILE* const table = flags_.owns_stdout() ? stderr : stdout;
     bool failed = false;
     for (const Experiment& experiment : experiments_) {

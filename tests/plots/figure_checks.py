@@ -209,22 +209,26 @@ def clipped_texts(drawn: Figure) -> list[str]:
 def undrawn_losses(archive: archives.Archive, drawn: list[Figure]) -> list[str]:
     """The points where we lose, and that no figure shows.
 
-    A loss is a problem at which a peer is faster than the fastest of our variants, and the point
-    that decided a verdict on times which is MISSED or DIFFERS.
+    A loss is a problem at which a peer is faster than the fastest of our variants (it is shown by
+    the peer and any of ours), and the point that decided a verdict on times which is MISSED or
+    DIFFERS.
     """
-    shown = {(row.variant, row.problem) for figure in drawn for row in rows_in(figure)}
+    rows = [row for figure in drawn for row in rows_in(figure)]
+    shown = {(row.variant, row.problem) for row in rows}
+    shown |= {("ours", row.problem) for row in rows if row.role == "technique"}
     best: dict[tuple, archives.Row] = {}
     for row in archive.gpu_rows():
         before = best.get(row.problem)
         if row.role == "technique" and (not before or row.timing.median < before.timing.median):
             best[row.problem] = row
-    lost = [row for row in best.values() if (archive.speedup_over_peer(row) or 1) < 1]
-    lost += [archive.peer_of(row) for row in lost]
+    beaten = [row for row in best.values() if (archive.speedup_over_peer(row) or 1) < 1]
+    lost = [(row, "ours") for row in beaten]
+    lost += [(peer, peer.variant) for peer in map(archive.peer_of, beaten)]
     for verdict in archive.verdicts:
         if verdict.verdict in ("MISSED", "DIFFERS") and verdict.metric != "counter":
-            lost += archives.where(archive.gpu_rows(), **verdict.at)
+            lost += [(row, row.variant) for row in archives.where(archive.gpu_rows(), **verdict.at)]
     return [
         f"{archive.name}: {row.variant} at {row.params} is lost, and in no figure"
-        for row in lost
-        if (row.variant, row.problem) not in shown
+        for row, what in lost
+        if (what, row.problem) not in shown
     ]
