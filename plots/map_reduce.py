@@ -470,8 +470,8 @@ def memory(archive: Archive) -> Figure:
 
 def _speed_up_line(
     axes: Axes, ours: list[Row], theirs: list[Row], baseline: str, look: style.Look
-) -> None:
-    """How many times as fast as a baseline ours is, over n = m."""
+) -> list[style.Point]:
+    """How many times as fast as a baseline ours is, over n = m; the last of the points."""
     points = []
     for row in archives.along(ours, "n"):
         other = _at(theirs, baseline, _problem(row))
@@ -479,8 +479,18 @@ def _speed_up_line(
             points.append(style.time_ratio(row.params["n"], other, row))
     if points:
         style.line(axes, points, look, ("n", "m"))
-        for point in points:
-            style.note_above(axes, point.x, point.high, _times(point.middle))
+    return points[-1:]
+
+
+def _label_ends(axes: Axes, ends: list[style.Point]) -> None:
+    """The values of the lines' last points, beside them and apart from each other."""
+    points_a_pixel = 72 / axes.figure.dpi
+    free = -math.inf
+    for end in sorted(ends, key=lambda end: end.middle):
+        y = axes.transData.transform((end.x, end.middle))[1] * points_a_pixel
+        free = max(y, free)
+        style.note_beside(axes, end.x, end.middle, _times(end.middle), free - y)
+        free += 8
 
 
 def _say_what_is_missing(axes: Axes, rows: list[Row], n: int, baseline: str) -> None:
@@ -507,17 +517,18 @@ def claims(archive: Archive) -> Figure:
     published = FASTER_THAN_TENSORIZED_GPU, FASTER_THAN_TENSORIZED_CPU
     variants = [("automatic", ours)] + [("gpu_1d (source)", source)] * bool(source)
     figure, panels = style.new_figure(len(variants), 2, width=4.9, height=3.7, sharey="row")
+    ends: list[list[style.Point]] = [[] for _ in panels]
     for place, axes in enumerate(panels):
         where, (name, rows) = place // len(variants), variants[place % len(variants)]
         for baseline, look in CLAIM_LOOKS[where].items():
-            _speed_up_line(axes, rows, theirs, baseline, look)
+            ends[place] += _speed_up_line(axes, rows, theirs, baseline, look)
         axes.set_title(f"{name}\nover code on {devices[where]}", fontsize=8)
         axes.set_yscale("log")
         style.claim(axes, published[where], f"source: {_times(published[where])}")
         axes.axhline(1, color=style.INK, linewidth=0.8, zorder=1)
         for row in rows:
             _say_what_is_missing(axes, theirs, row.params["n"], ("naive", "cpu")[where])
-        axes.set_xlim(ours[0].params["n"] / 1.6, ours[-1].params["n"] * 1.6)
+        axes.set_xlim(ours[0].params["n"] / 1.6, ours[-1].params["n"] * 2.5)
         _size_axis(axes, SQUARE)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}x"))
         axes.yaxis.set_minor_locator(NullLocator())
@@ -526,6 +537,8 @@ def claims(archive: Archive) -> Figure:
     for axes, claimed in zip(panels[:: len(variants)], published, strict=True):
         low, high = axes.get_ylim()
         axes.set_ylim(min(0.5, low / 2), 3 * max(high, claimed))
+    for axes, here in zip(panels, ends, strict=True):
+        _label_ends(axes, here)
     drawn = ours + source + [row for row in theirs if row.timing]
     style.finish(figure, archive, drawn, _titled(ours, "Speed-up over tensorized code"))
     return figure

@@ -281,6 +281,13 @@ def claim(axes: Axes, value: float, text: str) -> None:
     )
 
 
+def note_beside(axes: Axes, x: float, y: float, text: str, above: float) -> None:
+    """A small value label right of a point, so many points above it."""
+    axes.annotate(
+        text, (x, y), xytext=(6, above), textcoords="offset points", fontsize=6.5, va="center"
+    )
+
+
 def note_above(axes: Axes, x: float, y: float, text: str) -> None:
     """A small value label above a bar."""
     axes.annotate(
