@@ -204,10 +204,10 @@ class Sets : public harness::Problem {
     if constexpr (std::is_same_v<Key, std::int32_t>) {
       if (has_duplicates_) throw harness::NotHere("these inputs have duplicate keys");
       if (!has_values_) {
-        return [this, operation, workspace = scratch_.workspace](cudaStream_t stream) {
+        return [this, operation](cudaStream_t stream) {
           const thrust_sets::Arrays<Key> of = arrays();
           compact_without_duplicates(operation, {of.a, of.a_count}, {of.b, of.b_count}, out_.span(),
-                                     count_, *workspace, stream);
+                                     count_, *scratch_.workspace, stream);
         };
       }
     }
@@ -283,17 +283,17 @@ class Sets : public harness::Problem {
 
   template <SetOperation operation>
   harness::Execution ours(const balanced_path_sets::Options& options) {
-    return [this, options, workspace = scratch_.workspace](cudaStream_t stream) {
+    return [this, options](cudaStream_t stream) {
       const thrust_sets::Arrays<Key> of = arrays();
       const DeviceSpan<const Key> a{of.a, of.a_count};
       const DeviceSpan<const Key> b{of.b, of.b_count};
       if (!has_values_) {
-        return balanced_path_sets::set_operation<operation>(a, b, out_.span(), count_, *workspace,
-                                                            stream, options);
+        return balanced_path_sets::set_operation<operation>(a, b, out_.span(), count_,
+                                                            *scratch_.workspace, stream, options);
       }
       balanced_path_sets::set_operation_by_key<operation>(
           a, {of.a_values, of.a_count}, b, {of.b_values, of.b_count}, out_.span(),
-          out_values_.span(), count_, *workspace, stream, options);
+          out_values_.span(), count_, *scratch_.workspace, stream, options);
     };
   }
 

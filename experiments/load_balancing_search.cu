@@ -123,9 +123,9 @@ class Search : public harness::Problem {
     }
     const Options options{harness::named<Variant>(point, "variant"),
                           static_cast<int>(point.integer("items_per_thread"))};
-    return [this, options, workspace = scratch_.workspace](cudaStream_t stream) {
-      load_balancing_search::load_balancing_search(items_, scan_.span(), out_.span(), *workspace,
-                                                   stream, options);
+    return [this, options](cudaStream_t stream) {
+      load_balancing_search::load_balancing_search(items_, scan_.span(), out_.span(),
+                                                   *scratch_.workspace, stream, options);
     };
   }
 

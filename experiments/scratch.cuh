@@ -1,5 +1,5 @@
-// Device memory that a variant holds beside inputs and result: ours a workspace, a peer's its
-// temporary storage. One for each variant, so that each can say how much it is.
+// Device memory that a variant needs beside inputs and result: ours a workspace, a peer its
+// temporary storage.
 #pragma once
 
 #include <algorithm>
@@ -46,9 +46,11 @@ class KeptStorage {
   std::vector<Block> blocks_;
 };
 
-/// Of the variant that was prepared last; each prepared execution keeps its own.
+/// A new one with each variant that is prepared, so that bytes() is what this variant has needed
+/// when it was verified. From then on our variants share the last workspace: all that they need
+/// together is what the largest needs. A peer keeps its storage.
 struct Scratch {
-  std::shared_ptr<Workspace> workspace = std::make_shared<Workspace>();
+  std::unique_ptr<Workspace> workspace = std::make_unique<Workspace>();
   std::shared_ptr<KeptStorage> peer = std::make_shared<KeptStorage>();
 
   [[nodiscard]] std::int64_t bytes() const { return workspace->bytes() + peer->bytes(); }

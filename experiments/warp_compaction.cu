@@ -142,8 +142,7 @@ class Selection : public harness::Problem {
     if constexpr (!harness::emulated) {
       if (variant == "cub") return prepare_cub();
     }
-    return [this, options = options_of(point), workspace = scratch_.workspace](
-               cudaStream_t stream) { run(options, *workspace, stream); };
+    return [this, options = options_of(point)](cudaStream_t stream) { run(options, stream); };
   }
 
   void poison(cudaStream_t stream) override {
@@ -197,7 +196,8 @@ class Selection : public harness::Problem {
   [[nodiscard]] DeviceSpan<const T> in() const { return {in_.data(), n_}; }
   [[nodiscard]] DeviceSpan<T> out() { return {out_.data(), n_}; }
 
-  void run(const warp_compaction::Options& options, Workspace& workspace, cudaStream_t stream) {
+  void run(const warp_compaction::Options& options, cudaStream_t stream) {
+    Workspace& workspace = *scratch_.workspace;
     if (operation_ == "select_if") {
       warp_compaction::compact_if(in(), out(), predicate_, kept_, workspace, stream, options);
     } else if (operation_ == "unique") {
@@ -345,11 +345,10 @@ class UniqueByKey : public PairSelection<K> {
                                          this->kept_.data(), this->n_, this->scratch_.peer);
       }
     }
-    return [this, options = options_of(point),
-            workspace = this->scratch_.workspace](cudaStream_t stream) {
+    return [this, options = options_of(point)](cudaStream_t stream) {
       warp_compaction::unique_by_key(this->keys_.span(), this->values_.span(),
                                      this->out_keys_.span(), this->out_values_.span(), this->kept_,
-                                     *workspace, stream, options);
+                                     *this->scratch_.workspace, stream, options);
     };
   }
   oracle::Pairs<K, std::uint32_t> run_on_host() override {
@@ -402,12 +401,11 @@ class RemoveDuplicates : public PairSelection<std::int32_t> {
 
  private:
   harness::Execution prepare_on_device(const Parameters& point) override {
-    return
-        [this, options = options_of(point), workspace = scratch_.workspace](cudaStream_t stream) {
-          warp_compaction::remove_duplicates(
-              keys_.span(), values_.span(), {tuples_.span(), dimensions, 0}, out_keys_.span(),
-              out_values_.span(), kept_, disorder_, *workspace, stream, options);
-        };
+    return [this, options = options_of(point)](cudaStream_t stream) {
+      warp_compaction::remove_duplicates(
+          keys_.span(), values_.span(), {tuples_.span(), dimensions, 0}, out_keys_.span(),
+          out_values_.span(), kept_, disorder_, *this->scratch_.workspace, stream, options);
+    };
   }
   oracle::Pairs<std::int32_t, std::uint32_t> run_on_host() override {
     oracle::Pairs<std::int32_t, std::uint32_t> out;
@@ -449,7 +447,7 @@ std::unique_ptr<harness::Problem> make_selection(const Parameters& problem) {
                               ": expected 4, 8 or 16");
 }
 
-/// Input, output, the expected output, and two_pass_copy's temporary with and without coalescing.
+/// Input, output, the expected output, and two_pass_copy's temporary.
 std::int64_t device_bytes(const Parameters& problem) {
   const std::string& operation = problem.text("operation");
   const std::int64_t n = problem.integer("n");
@@ -458,7 +456,7 @@ std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t flags = operation == "select_flagged" ? n : 0;
   const std::int64_t tuples =
       operation == "remove_duplicates" ? n * RemoveDuplicates::dimensions * 4 : 0;
-  return 5 * n * element + flags + tuples + (1 << 20);
+  return 4 * n * element + flags + tuples + (1 << 20);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "harness/archive.hpp"
 #include "harness/colour.hpp"
 #include "harness/dry_run.hpp"
+#include "harness/error.hpp"
 #include "harness/estimate.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/json_file.hpp"
@@ -178,9 +179,14 @@ class Campaign {
       const Json archive = assemble_archive(experiment.config, points, store_, device_, facts);
       const auto file = store_.archive_file(experiment.config.technique->name,
                                             experiment.config.experiment, part(experiment, points));
-      store_.write_archive(file, archive);
-      print_summary(archive, table);
-      std::fprintf(table, "\n%s\n", file.c_str());
+      if (archive.at("complete") == false && is_complete(file)) {
+        std::fprintf(stderr, "%s is of a complete run, and stays as it is\n", file.c_str());
+        print_summary(archive, table);
+      } else {
+        store_.write_archive(file, archive);
+        print_summary(archive, table);
+        std::fprintf(table, "\n%s\n", file.c_str());
+      }
       failed = failed || has_failed(archive.at("rows"));
     }
     const bool cut_short = std::any_of(selected_.begin(), selected_.end(),
@@ -195,6 +201,14 @@ class Campaign {
     return failed ? exit_failed_points : exit_good;
   }
 
+  static bool is_complete(const std::filesystem::path& archive) {
+    try {
+      return std::filesystem::exists(archive) && read_json(archive).at("complete") == true;
+    } catch (const std::exception&) {
+      return false;  // no archive of ours
+    }
+  }
+
   [[nodiscard]] std::string how_to_go_on() const {
     return options_.typed + (options_.resume ? "" : " --resume");
   }
@@ -207,9 +221,7 @@ class Campaign {
     const auto add = [&text](const std::string& word) { text += (text.empty() ? "" : ",") + word; };
     for (const std::string& override : options_.overrides) add(override);
     if (points.size() < experiment.points.size()) {
-      for (const std::string& flag : options_.benchmark_flags) {
-        if (flag.starts_with("--benchmark_filter=")) add(flag.substr(sizeof "--benchmark_" - 1));
-      }
+      add("filter=" + flags_.filter);
     }
     return text;
   }
@@ -274,6 +286,20 @@ void print_plan(std::vector<Experiment>& experiments, const RunOptions& options,
   };
   if (!flags.list_tests) {
     print_dry_run(experiments, has_record);
+    const std::vector<Group> groups = group_points(experiments);
+    std::vector<Pending> pending;
+    for (const Group& group : groups) {
+      Pending of_group{&group, {}};
+      for (const Point* point : group.points) {
+        if (!has_record(*group.experiment, *point)) of_group.points.push_back(point);
+      }
+      if (!of_group.points.empty()) pending.push_back(std::move(of_group));
+    }
+    try {
+      check_executor_time(pending, options);
+    } catch (const UserError& refusal) {
+      std::fprintf(stderr, "warpath: the run would be refused: %s\n", refusal.what());
+    }
     return;
   }
   for (Experiment& experiment : experiments) {
@@ -320,6 +346,7 @@ int verify_campaign(const RunOptions& options, const std::vector<Technique>& tec
   std::size_t passed = 0;
   std::size_t failed = 0;
   std::size_t skipped = 0;
+  std::size_t unfit = 0;
   {
     Progress progress(total);
     for (const Group& group : groups) {
@@ -333,6 +360,7 @@ int verify_campaign(const RunOptions& options, const std::vector<Technique>& tec
                                         point.name() + "\n       " + result.error);
                      } else {
                        ++(result.verified == Verified::passed ? passed : skipped);
+                       if (result.skipped.starts_with(does_not_fit)) ++unfit;
                      }
                      progress.ended();
                    });
@@ -348,7 +376,9 @@ int verify_campaign(const RunOptions& options, const std::vector<Technique>& tec
   const std::size_t left = total - passed - failed - skipped;
   if (left > 0) std::printf("%zu were not verified\n", left);
   if (left > 0 && interrupted()) return interrupt_exit_code();
-  return failed == 0 ? exit_good : exit_failed_points;
+  // As in has_failed().
+  const bool is_unfit = unfit > 0 && (unfit == total || !options.overrides.empty());
+  return failed == 0 && !is_unfit ? exit_good : exit_failed_points;
 }
 
 }  // namespace warpath::harness

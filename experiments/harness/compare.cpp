@@ -36,7 +36,9 @@ Side read_side(const std::string& name) {
     }
     const std::string stem = file.stem().string();
     const std::size_t part = stem.find('@');
-    if (files.size() > 1 && part != std::string::npos) experiment += stem.substr(part);
+    if (std::filesystem::is_directory(name) && part != std::string::npos) {
+      experiment += stem.substr(part);
+    }
     if (!side.emplace(experiment, archive.json()).second) {
       throw UserError(abridged(file.string()) + ": another archive of " + abridged(name) +
                       " is of " + experiment + ", too");
@@ -111,6 +113,7 @@ class Comparison {
     for (const Json& row : before.at("rows")) {
       const auto found = later.find(identity(row));
       if (found == later.end()) {
+        ++vanished_;
         only_before_.push_back(name(experiment, row));
       } else {
         both.emplace_back(&row, found->second);
@@ -132,7 +135,8 @@ class Comparison {
   void print_sums() const {
     std::printf("\n%zu rows compared: %zu slower and %zu faster beyond the noise", compared_,
                 slower_, faster_);
-    if (untimed_ > 0) std::printf(", %zu without a time on both sides", untimed_);
+    if (untimed_ > 0) std::printf(", %zu without a time on one side or both", untimed_);
+    if (otherwise_ > 0) std::printf(", %zu measured in another way", otherwise_);
     if (wrong_ > 0) std::printf(", %zu not right any more", wrong_);
     std::printf("; %zu only before, %zu only after\n", only_before_.size(), only_after_.size());
     for (const std::string& name : only_before_) std::printf("only before: %s\n", name.c_str());
@@ -142,6 +146,8 @@ class Comparison {
   [[nodiscard]] std::size_t compared() const { return compared_; }
   [[nodiscard]] std::size_t too_slow() const { return too_slow_; }
   [[nodiscard]] std::size_t wrong() const { return wrong_; }
+  /// Rows that had a time, and have none or are not there any more.
+  [[nodiscard]] std::size_t lost() const { return lost_times_ + vanished_; }
 
  private:
   using Pair = std::pair<const Json*, const Json*>;
@@ -152,6 +158,13 @@ class Comparison {
       text += "/" + parameter + ":" + text_of(value);
     }
     return text;
+  }
+
+  /// What must be equal for two times to be compared. Archives of before 2026-11-23 do not say
+  /// whether the host is in the time.
+  static Json how_measured(const Json& row) {
+    return {row.value("clock", Json()), row.value("cache", Json()), row.value("launches", Json()),
+            row.value("host_is_in_the_time", false)};
   }
 
   /// Parameters whose value differs between the rows.
@@ -195,14 +208,24 @@ class Comparison {
   /// What is said of the pair; counts it.
   std::string judge(const Json& before, const Json& after) {
     ++compared_;
-    const bool right = after.at("verified") != "failed" && !after.contains("error");
-    if (!right && before.at("verified") == "passed" && !before.contains("error")) {
+    const bool was_right = before.at("verified") == "passed" && !before.contains("error");
+    if (was_right && (after.at("verified") == "failed" || after.contains("error"))) {
       ++wrong_;
       return coloured("NOT RIGHT ANY MORE", Colour::red, stdout);
     }
+    if (was_right && after.at("verified") != "passed") {
+      ++lost_times_;
+      return coloured("NOT VERIFIED ANY MORE", Colour::red, stdout);
+    }
     if (!has_time(before) || !has_time(after)) {
       ++untimed_;
-      return has_time(before) ? "no time any more" : "";
+      if (!has_time(before)) return "";
+      ++lost_times_;
+      return "no time any more";
+    }
+    if (how_measured(before) != how_measured(after)) {
+      ++otherwise_;
+      return "measured in another way";
     }
     if (is_slower(after, before)) {
       ++slower_;
@@ -221,6 +244,9 @@ class Comparison {
   std::size_t faster_ = 0;
   std::size_t untimed_ = 0;
   std::size_t wrong_ = 0;
+  std::size_t otherwise_ = 0;
+  std::size_t lost_times_ = 0;
+  std::size_t vanished_ = 0;
   std::size_t too_slow_ = 0;
   std::vector<std::string> only_before_;
   std::vector<std::string> only_after_;
@@ -265,10 +291,12 @@ int compare_archives(const std::string& before, const std::string& after,
     throw UserError("no row of " + abridged(before) + " is in " + abridged(after) + ", too");
   }
   comparison.print_sums();
-  if (!fail_above || comparison.too_slow() + comparison.wrong() == 0) return exit_good;
+  const std::size_t bad = comparison.too_slow() + comparison.wrong() + comparison.lost();
+  if (!fail_above || bad == 0) return exit_good;
   std::fprintf(stderr,
-               "warpath: %zu rows are slower by more than %g %%, %zu are not right any more\n",
-               comparison.too_slow(), 100 * *fail_above, comparison.wrong());
+               "warpath: %zu rows are slower by more than %g %%, %zu are not right any more, %zu "
+               "have no time any more or are gone\n",
+               comparison.too_slow(), 100 * *fail_above, comparison.wrong(), comparison.lost());
   return exit_failed_points;
 }
 

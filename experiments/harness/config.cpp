@@ -111,6 +111,9 @@ Measure read_measure(const Node& node) {
 /// Each kind needs what it is judged by or told apart by, and no more.
 void check_kind(const Node& node, const Expected& expected) {
   const bool has_bound = expected.at_least || expected.at_most;
+  if (expected.at_least && expected.at_most && *expected.at_least > *expected.at_most) {
+    node.fail("\"at_least\" is above \"at_most\": nothing fulfils both");
+  }
   if (expected.kind == Kind::comparison) {
     if (has_bound) node.fail("a comparison is not judged: remove \"at_least\" and \"at_most\"");
     if (!expected.published) node.fail("a comparison needs \"published\": what is shown beside?");
@@ -142,6 +145,9 @@ Expected read_expected(const Node& node, const Technique& technique) {
   }
   if (compares) {
     expected.baseline = read_settings(node["baseline"], technique);
+    if (expected.baseline.all().empty()) {
+      node["baseline"].expected("what differs in the row that is compared with");
+    }
     expected.baseline_text = node["baseline"].json_text();
   }
   const bool counts = expected.metric == Metric::counter;
@@ -150,6 +156,7 @@ Expected read_expected(const Node& node, const Technique& technique) {
                      : "the metric " + metric + " is no counter; remove the key \"counter\"");
   }
   if (counts) expected.counter = node["counter"].text();
+  if (counts && expected.counter.empty()) node["counter"].expected("the name of a counter");
   const auto bound = [&](const std::string& key) -> std::optional<double> {
     if (!node.has(key)) return std::nullopt;
     return node[key].real(0, 1e18);

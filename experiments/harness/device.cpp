@@ -2,11 +2,11 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cstdio>
 #include <fstream>
-#include <limits>
 
 #include "core/cuda_check.cuh"
 #include "harness/error.hpp"
@@ -29,13 +29,18 @@ Device query_device() {
 }
 
 std::int64_t free_device_bytes() {
+  // The executor has a limit of its own, and the machine has less at times.
+  std::size_t free = 0;
+  std::size_t total = 0;
+  WARPATH_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  auto least = static_cast<std::int64_t>(free);
   std::ifstream meminfo("/proc/meminfo");
   std::string word;
   while (meminfo >> word) {
     std::int64_t kibibytes = 0;
-    if (word == "MemAvailable:" && meminfo >> kibibytes) return kibibytes * 1024;
+    if (word == "MemAvailable:" && meminfo >> kibibytes) least = std::min(least, kibibytes * 1024);
   }
-  return std::numeric_limits<std::int64_t>::max();
+  return least;
 }
 
 #else

@@ -80,7 +80,9 @@ Estimate estimate(const Group& group, const std::vector<const Point*>& points) {
     const bool host = point->variant->runs == Runs::host;
     const double execution = host ? steps(technique, problem) / host_steps_per_second : 0;
     sum.least += std::max(seconds_a_point, 2 * execution);
-    sum.most += seconds_a_point + 2 * execution + group.experiment->config.measure.max_seconds;
+    const double bound = group.experiment->config.measure.max_seconds;
+    const double fewest = static_cast<double>(fewest_samples) * execution;
+    sum.most += seconds_a_point + 2 * execution + std::max(bound, std::min(10 * bound, fewest));
   }
   return sum;
 }
@@ -126,7 +128,7 @@ void check_executor_time(const std::vector<Pending>& pending, const RunOptions& 
     if (has_smoke) text += " --profile smoke has sizes for this backend.";
     throw UserError(text + " --force runs it as it is");
   }
-  if (has_smoke) {
+  if (has_smoke && options.overrides.empty()) {
     std::fprintf(
         stderr,
         "%s: the profile \"%s\" has sizes for a GPU; here kernels run on the CPU, are "

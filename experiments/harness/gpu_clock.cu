@@ -18,7 +18,7 @@ struct ClockStamp {
 namespace {
 
 /// Executions that are enqueued while the GPU is held back. The queue takes about a thousand
-/// kernels; the host would wait for ever for room behind a kernel that waits for the host.
+/// kernels: a full one would deadlock, the host waiting for room and the GPU for the host.
 constexpr std::int64_t most_held_back = 250;
 
 }  // namespace
@@ -157,8 +157,9 @@ Sample GpuClock::sample(const Execution& execution, const SampleShape& shape) {
   if constexpr (emulated) return sample;
   if (!shape.waits_for_gpu && shared_->gave_up == held_back_) {
     throw std::logic_error(
-        "it waits for the GPU while the GPU is held back until its work is enqueued: such a "
-        "variant must say waits_for_gpu");
+        "it waits for the GPU, or has more kernels than the GPU's queue takes, while the GPU is "
+        "held back until its work is enqueued: a variant whose every call waits must say "
+        "waits_for_gpu");
   }
   const ClockStamp& first = shared_->stamps[0];
   const ClockStamp& last = shared_->stamps[1];

@@ -39,10 +39,11 @@ class GpuClock {
   /// Executes without timing, and waits for the end.
   void run(const Execution& execution);
 
-  /// Cold: the cache was overwritten just before. Warm: the same execution ran just before. Either
-  /// way the GPU is held back until the host has enqueued the work, so that the time is the GPU's
-  /// alone. Throws CudaError; std::logic_error if the execution waits for the GPU that is held
-  /// back.
+  /// Cold: the cache was overwritten just before. Warm: the same execution ran just before. Unless
+  /// it waits_for_gpu, the GPU is held back until the host has enqueued the work (250 executions of
+  /// it), so that the time is the GPU's alone. The execution must have been run() before: the first
+  /// launch of a kernel loads its code, which waits for the GPU. Throws CudaError;
+  /// std::logic_error if the execution waits for the GPU that is held back.
   Sample sample(const Execution& execution, const SampleShape& shape);
 
   /// The highest SM clock; empty where it cannot be read.

@@ -174,6 +174,8 @@ void GroupRun::measure_in_turn(Runs lane) {
 void GroupRun::warm_up(Member& member) {
   prepare(member);
   if (member.point->variant->runs == Runs::host) return;  // the verification was its first run
+  // The workspace grows, and code is loaded, while nothing is held back.
+  clock_.run(member.execution);
   // Two samples as they will be taken, and a GPU that has left its idle clocks.
   const Stopwatch stopwatch;
   for (int i = 0; i < 2 || (i < 100 && stopwatch.seconds() < 0.02); ++i) {
@@ -208,7 +210,7 @@ void GroupRun::sample(Member& member) {
   if (!stop) return;
   member.result.stop = stop;
   if (member.samples_ms.empty()) {
-    member.result.skipped = "the GPU throttled in every one of " +
+    member.result.skipped = std::string(throttled) + " in every one of " +
                             std::to_string(member.result.discarded_samples) + " samples";
   } else {
     member.result.time = summarize(member.samples_ms);

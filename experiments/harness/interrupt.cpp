@@ -15,7 +15,7 @@ namespace {
 volatile std::sig_atomic_t signalled = 0;
 
 /// Paths of the files that a second signal removes: the lock, and what is being written.
-std::array<std::atomic<const char*>, 8> files;
+std::array<std::atomic<const char*>, 8> own_files;
 static_assert(std::atomic<const char*>::is_always_lock_free, "a signal handler reads them");
 
 void say(const char* text) {
@@ -37,7 +37,7 @@ void remember(int signal) {
   }
   // A closing terminal may send several SIGHUP, and each write to a closed pipe a SIGPIPE.
   if (!asks_to_end) return;
-  for (const auto& file : files) {
+  for (const auto& file : own_files) {
     if (const char* const path = file.load()) unlink(path);
   }
   _exit(128 + signal);
@@ -86,14 +86,14 @@ HoldSignals::~HoldSignals() {
 }
 
 FileOfThisProcess::FileOfThisProcess(std::filesystem::path file) : file_(std::move(file)) {
-  for (auto& slot : files) {
+  for (auto& slot : own_files) {
     const char* none = nullptr;
     if (slot.compare_exchange_strong(none, file_.c_str())) return;
   }
 }
 
 FileOfThisProcess::~FileOfThisProcess() {
-  for (auto& slot : files) {
+  for (auto& slot : own_files) {
     const char* mine = file_.c_str();
     slot.compare_exchange_strong(mine, nullptr);
   }

@@ -7,7 +7,8 @@ namespace warpath::harness {
 
 /// From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE (nobody reads the output any more) set
 /// interrupted(), and the first says so on stderr. A second SIGINT or SIGTERM ends the process at
-/// once, less every FileOfThisProcess. What the parent told this process to ignore stays ignored.
+/// once, less every FileOfThisProcess. What the parent told this process to ignore stays
+/// ignored, but for SIGPIPE.
 void catch_interrupts();
 bool interrupted();
 /// What a shell is told of the signal: 128 and its number. 0 if there was none.

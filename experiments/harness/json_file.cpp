@@ -90,6 +90,10 @@ bool write_whole(int descriptor, std::string_view content) {
 }  // namespace
 
 Json parse_json(const std::string& text, const std::string& file) {
+  if (const std::size_t zero = text.find('\0'); zero != std::string::npos) {
+    throw UserError(abridged(file, 400) + ":" + line_and_column(text, zero) +
+                    ": not valid JSON: a zero byte");
+  }
   std::vector<std::set<std::string>> open_objects;
   const auto check = [&](int depth, Json::parse_event_t event, Json& parsed) {
     // Deeper ones would exhaust the stack where they are copied or printed.

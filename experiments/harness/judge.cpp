@@ -13,15 +13,15 @@
 
 namespace warpath::harness {
 
-int judge_archives(const std::vector<std::string>& names,
+int judge_archives(const std::vector<std::string>& places,
                    const std::vector<Technique>& techniques) {
-  const std::vector<std::filesystem::path> files = archive_files(names);
+  const std::vector<std::filesystem::path> files = archive_files(places);
   for (const std::filesystem::path& file : files) experiment_of(read_document(file));
-  // Only folders that are there: a lock makes its folder.
+  // FolderLock creates its folder: lock only after all files were read.
   std::map<std::filesystem::path, FolderLock> locks;
   for (const std::filesystem::path& file : files) {
-    locks.try_emplace(std::filesystem::absolute(file).parent_path(),
-                      std::filesystem::absolute(file).parent_path());
+    const auto folder = std::filesystem::canonical(file).parent_path();
+    locks.try_emplace(folder, folder);
   }
   std::vector<Json> judged;
   for (const std::filesystem::path& file : files) {
@@ -29,7 +29,7 @@ int judge_archives(const std::vector<std::string>& names,
     const Config config = read_config("configs/" + experiment_of(archive) + ".json", techniques);
     judged.push_back(judge_again(archive.json(), config, file));
   }
-  // All are written before the first is printed: who reads may go away.
+  // All are written before the first is printed: printing may fail, on a closed pipe.
   for (std::size_t i = 0; i < files.size(); ++i) write_atomically(files[i], file_text(judged[i]));
   for (std::size_t i = 0; i < files.size(); ++i) {
     std::printf("\n%s\n", files[i].c_str());

@@ -37,6 +37,15 @@ bool is_one_of(const Json& json) {
   return json.is_string() &&
          std::find(names.begin(), names.end(), json.get<std::string>()) != names.end();
 }
+bool is_text_or_null(const Json& json) {
+  return json.is_null() || json.is_string();
+}
+bool is_clock(const Json& json) {
+  return json == "gpu" || json == "host";
+}
+bool is_switch(const Json& json) {
+  return json.is_boolean();
+}
 bool is_setting(const Json& json) {
   return json.is_string() || json.is_number();
 }
@@ -105,11 +114,20 @@ std::string fault_of_row(const Json& row) {
                        {"percent_of_peak", is_number_or_null, a_number_or_null},
                        {"counters", is_object, "an object"}},
                       {{"bytes_min", is_number_or_null, a_number_or_null},
+                       {"clock", is_clock, "gpu or host"},
+                       {"cache", is_text_or_null, "a text or null"},
+                       {"launches", is_number_or_null, a_number_or_null},
+                       {"choices", is_object, "an object"},
+                       {"host_is_in_the_time", is_switch, "true or false"},
+                       {"run", is_text, "a text"},
+                       {"commit", is_text, "a text"},
                        {"skipped", is_text, "a text"},
                        {"error", is_text, "a text"}});
   if (!found.empty()) return found;
-  found = first_of({fault_of_all("row.params", row.at("params"), is_setting, "a number or a text"),
-                    fault_of_all("row.counters", row.at("counters"), is_counter, "a number")});
+  found = first_of(
+      {fault_of_all("row.params", row.at("params"), is_setting, "a number or a text"),
+       fault_of_all("row.counters", row.at("counters"), is_counter, "a number"),
+       fault_of_all("row.choices", row.value("choices", Json::object()), is_text, "a text")});
   if (!found.empty()) return found;
   const Json& time = row.at("time_ms");
   if (time.is_null()) {
@@ -124,17 +142,25 @@ std::string fault_of_row(const Json& row) {
                            {"p90", is_number, a_number},
                            {"noise", is_number, a_number},
                            {"samples", is_number, a_number}});
-  if (found.empty() && row.at("verified") != "passed") return "row.time_ms: of no right answer";
-  return found;
+  if (!found.empty()) return found;
+  if (row.at("verified") != "passed") return "row.time_ms: of no right answer";
+  const auto at = [&time](const char* key) { return time.at(key).get<double>(); };
+  const bool rise =
+      at("min") <= at("p10") && at("p10") <= at("median") && at("median") <= at("p90");
+  return rise ? "" : fault("row.time_ms", time, "min <= p10 <= median <= p90");
 }
 
 std::string fault_of_record(const Json& record, const Point& point) {
   std::string found = fault_of_fields("record", record,
-                                      {{"key", is_object, "an object"},
+                                      {{"run", is_text, "a text"},
+                                       {"key", is_object, "an object"},
                                        {"row", is_object, "an object"},
                                        {"ceilings", is_object, "an object"},
-                                       {"provenance", is_object, "an object"}},
-                                      {{"run", is_text, "a text"}});
+                                       {"provenance", is_object, "an object"}});
+  if (found.empty()) {
+    found =
+        fault_of_fields("provenance", record.at("provenance"), {{"git_commit", is_text, "a text"}});
+  }
   if (found.empty()) found = fault_of_row(record.at("row"));
   if (found.empty()) {
     found = fault_of_all("ceilings", record.at("ceilings"), is_number, a_number);

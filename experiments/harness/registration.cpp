@@ -1,10 +1,13 @@
 #include "harness/registration.hpp"
 
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -76,15 +79,27 @@ void check_filter(const std::string& filter) {
 void check_can_be_written(const std::string& file) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(file).parent_path();
-  const bool has_folder = folder.empty() || std::filesystem::is_directory(folder, error);
-  if (!has_folder || std::filesystem::is_directory(file, error)) {
-    throw UserError("--benchmark_out=" + abridged(file) + ": " +
-                    (has_folder ? "is a folder" : "its folder does not exist"));
+  const auto refuse = [&](const char* why) {
+    throw UserError("--benchmark_out=" + abridged(file) + ": " + why);
+  };
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    refuse("its folder does not exist");
   }
+  if (std::filesystem::is_directory(file, error)) refuse("is a folder");
+  const bool is_device =
+      std::filesystem::exists(file, error) && !std::filesystem::is_regular_file(file, error);
+  if (is_device) return;
+  // A file is replaced by one that is written beside it.
+  const std::string probe = file + ".tmp." + std::to_string(getpid());
+  const int descriptor = open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+  if (descriptor < 0) refuse(std::strerror(errno));
+  close(descriptor);
+  unlink(probe.c_str());
 }
 
-/// The report of one format, kept until the run's end.
-class KeptReport {
+/// The report of one format, kept until the run's end: written at once, since the table of csv has
+/// the columns of the first rows that it is given.
+class KeptReport : public benchmark::BenchmarkReporter {
  public:
   explicit KeptReport(ReportFormat format) {
     // Its replacement, says the library, is the user's own; what it writes is what users have.
@@ -98,11 +113,19 @@ class KeptReport {
     }
     reporter_->SetOutputStream(&text_);
   }
-  [[nodiscard]] benchmark::BenchmarkReporter& reporter() { return *reporter_; }
+  bool ReportContext(const Context& context) override { return reporter_->ReportContext(context); }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    runs_.insert(runs_.end(), runs.begin(), runs.end());
+  }
+  void Finalize() override {
+    if (!runs_.empty()) reporter_->ReportRuns(runs_);
+    reporter_->Finalize();
+  }
   [[nodiscard]] std::string text() const { return text_.str(); }
 
  private:
   std::ostringstream text_;
+  std::vector<Run> runs_;
   std::unique_ptr<benchmark::BenchmarkReporter> reporter_;
 };
 
@@ -286,11 +309,11 @@ void Registration::run() {
   std::optional<KeptReport> on_stdout;
   std::optional<KeptReport> in_file;
   if (flags_.owns_stdout()) {
-    reporters.add(on_stdout.emplace(*flags_.format).reporter());
+    reporters.add(on_stdout.emplace(*flags_.format));
   } else if (flags_.format) {
     reporters.add(*benchmark::CreateDefaultDisplayReporter());
   }
-  if (!flags_.out.empty()) reporters.add(in_file.emplace(flags_.out_format).reporter());
+  if (!flags_.out.empty()) reporters.add(in_file.emplace(flags_.out_format));
   benchmark::RunSpecifiedBenchmarks(&reporters);
   if (failure_) std::rethrow_exception(failure_);
   if (on_stdout) std::fputs(on_stdout->text().c_str(), stdout);

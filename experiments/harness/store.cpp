@@ -98,7 +98,7 @@ bool FolderLock::lock(const std::filesystem::path& folder) {
     throw UserError("another run is writing to " + folder.string() + " (" + who +
                     "); wait for its end, or choose another folder with --out DIR");
   }
-  // Whoever held it may have removed the file since it was opened: another one is the lock now.
+  // The holder before may have removed the file after it was opened here: then another is the lock.
   struct stat named {};
   if (stat(file_.c_str(), &named) == 0 && named.st_ino == locked.st_ino) return true;
   close(descriptor_);
@@ -106,6 +106,7 @@ bool FolderLock::lock(const std::filesystem::path& folder) {
 }
 
 FolderLock::~FolderLock() {
+  for_this_process_.reset();
   unlink(file_.c_str());
   close(descriptor_);
 }
@@ -174,8 +175,8 @@ bool is_finished(const Json& record) {
   const Json& row = record.at("row");
   if (row.contains("error")) return false;
   const std::string skipped = row.value("skipped", "");
-  const bool can_never_run = !skipped.empty() && !skipped.starts_with(does_not_fit);
-  return row.value("verified", "") == "passed" || can_never_run;
+  if (skipped.starts_with(does_not_fit) || skipped.starts_with(throttled)) return false;
+  return row.value("verified", "") == "passed" || !skipped.empty();
 }
 
 }  // namespace warpath::harness

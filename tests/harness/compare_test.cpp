@@ -82,6 +82,7 @@ TEST_F(CompareTest, NamesChangesBeyondTheNoise) {
 
 TEST_F(CompareTest, NoiseIsThatOfBothSides) {
   Json noisy = row("x", 1, 1.1);
+  noisy["time_ms"]["min"] = 0.9;
   noisy["time_ms"]["p10"] = 0.9;  // its samples reach below the other's median
   EXPECT_THAT(compare(write("a.json", {row("x", 1, 1)}), write("b.json", {noisy}), 0.05),
               HasSubstr("0 slower"));
@@ -113,6 +114,32 @@ TEST_F(CompareTest, AnswerThatIsNotRightAnyMoreFails) {
   const std::string text = compare(write("a.json", {row("x", 1, 1)}), write("b.json", {wrong}), 1);
   EXPECT_THAT(text, AllOf(HasSubstr("NOT RIGHT ANY MORE"), HasSubstr("1 not right any more")));
   EXPECT_EQ(code_, 1);
+}
+
+TEST_F(CompareTest, RowsThatLostTheirTimesFail) {
+  const std::string before = write("a.json", {row("x", 1, 1), row("x", 2, 1)});
+  Json skipped = row("x", 1, 1);
+  skipped["verified"] = "not_verified";
+  skipped["time_ms"] = nullptr;
+  skipped["skipped"] = "interrupted";
+  EXPECT_THAT(compare(before, write("b.json", {skipped, row("x", 2, 1)}), 0.05),
+              HasSubstr("NOT VERIFIED ANY MORE"));
+  EXPECT_EQ(code_, 1);
+  compare(before, write("b.json", {row("x", 2, 1)}), 0.05);
+  EXPECT_EQ(code_, 1) << "a row is gone";
+  compare(before, write("b.json", {row("x", 2, 1)}));
+  EXPECT_EQ(code_, 0) << "nothing was asked to fail";
+}
+
+TEST_F(CompareTest, TimesTakenInAnotherWayAreNotCompared) {
+  Json warm = row("x", 1, 9);
+  warm["cache"] = "warm";
+  EXPECT_THAT(compare(write("a.json", {row("x", 1, 1)}), write("b.json", {warm}), 0.05),
+              AllOf(HasSubstr("0 slower"), HasSubstr("1 measured in another way")));
+  Json with_host = row("x", 1, 9);
+  with_host["host_is_in_the_time"] = true;
+  EXPECT_THAT(compare(write("a.json", {row("x", 1, 1)}), write("b.json", {with_host}), 0.05),
+              HasSubstr("0 slower"));
 }
 
 TEST_F(CompareTest, RowsOfOneSideAreListed) {

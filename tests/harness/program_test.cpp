@@ -809,6 +809,13 @@ TEST_F(ProgramTest, ReportsOfBenchmarksStayParsable) {
     EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 5);
   }
   EXPECT_TRUE(run({"run", "c.json", "--benchmark_format=csv"}).out.starts_with("name,iterations"));
+  // A row without a time, and so without rates, comes first.
+  write_config(R"([{"cross": {"n": [16, 32], "variant": ["library", "host_fast"]}}])",
+               R"({"fault": "not_here", "faulty": "library"})");
+  const Outcome untimed_first = run({"run", "c.json", "--benchmark_format=csv"});
+  EXPECT_EQ(untimed_first.code, 0) << untimed_first.err;
+  EXPECT_THAT(untimed_first.out, HasSubstr("gb_per_s"));
+  EXPECT_EQ(run({"run", "c.json", "--benchmark_out=/proc/report.json"}).code, 2);
   // What the environment says is not what was typed.
   const Outcome outcome = run({"run", "c.json", "--benchmark_format=json"}, "", [] {
     setenv("BENCHMARK_REPETITIONS", "3", 1);
@@ -965,6 +972,25 @@ TEST_F(ProgramTest, NamesOfConfigurationsAreFoundAndSuggested) {
   EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, AllOf(HasSubstr("fakke: cannot be read: no such file, and no technique"),
                                  HasSubstr("did you mean \"fake\"?")));
+}
+
+TEST_F(ProgramTest, CompleteArchiveOutlivesARunThatIsCutShort) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": "host_fast"}}])");
+  EXPECT_EQ(run({"run", "c.json"}).code, 0);
+  const Json whole = archive();
+  write_config(ten_slow_points);
+  const pid_t child = start({"run", "c.json"});
+  wait_for_records(4);
+  kill(child, SIGTERM);
+  const Outcome outcome = wait_for(child);
+  EXPECT_EQ(outcome.code, 143);
+  EXPECT_THAT(outcome.err, HasSubstr("is of a complete run, and stays as it is"));
+  EXPECT_EQ(archive(), whole);
+}
+
+TEST_F(ProgramTest, VerifyFailsWhereASizeThatWasAskedForDoesNotFit) {
+  write_config(R"([{"cross": {"n": [16], "variant": "host_fast"}}])");
+  EXPECT_EQ(run({"verify", "c.json", "--set", "fault=too_large"}).code, 1);
 }
 
 TEST_F(ProgramTest, PartOfASweepStandsBesideTheWhole) {

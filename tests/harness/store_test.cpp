@@ -113,18 +113,33 @@ TEST_F(StoreTest, HalfWrittenAndForeignRecordsAreIgnored) {
 
 // What an editor may have done to a record whose key is right.
 TEST_F(StoreTest, MistypedRecordsAreAbsentAndNamed) {
-  const std::vector<std::pair<const char*, Json>> edits = {
-      {"/row", Json::array()},    {"/row/variant", 7},
-      {"/row/variant", "naive"},  {"/row/role", "king"},
-      {"/row/verified", true},    {"/row/params", nullptr},
-      {"/row/params/n", 2048},    {"/row/params/n", Json::array()},
-      {"/row/params/new", 1},     {"/row/time_ms", 1.5},
-      {"/row/time_ms", nullptr},  {"/row/time_ms/median", "fast"},
-      {"/row/time_ms/noise", -1}, {"/row/gb_per_s", "many"},
-      {"/row/counters", 3},       {"/row/counters/blocks_count", "four"},
-      {"/row/skipped", false},    {"/row/error", 1},
-      {"/ceilings", 12.5},        {"/ceilings/copy_gb_per_s", "high"},
-      {"/provenance", "mine"},    {"/run", 5}};
+  const std::vector<std::pair<const char*, Json>> edits = {{"/row", Json::array()},
+                                                           {"/row/variant", 7},
+                                                           {"/row/variant", "naive"},
+                                                           {"/row/role", "king"},
+                                                           {"/row/verified", true},
+                                                           {"/row/params", nullptr},
+                                                           {"/row/params/n", 2048},
+                                                           {"/row/params/n", Json::array()},
+                                                           {"/row/params/new", 1},
+                                                           {"/row/time_ms", 1.5},
+                                                           {"/row/time_ms", nullptr},
+                                                           {"/row/time_ms/median", "fast"},
+                                                           {"/row/time_ms/noise", -1},
+                                                           {"/row/gb_per_s", "many"},
+                                                           {"/row/counters", 3},
+                                                           {"/row/counters/blocks_count", "four"},
+                                                           {"/row/skipped", false},
+                                                           {"/row/error", 1},
+                                                           {"/ceilings", 12.5},
+                                                           {"/ceilings/copy_gb_per_s", "high"},
+                                                           {"/provenance", "mine"},
+                                                           {"/provenance/git_commit", 5},
+                                                           {"/row/clock", "sun"},
+                                                           {"/row/launches", "x"},
+                                                           {"/row/choices/a", 5},
+                                                           {"/row/time_ms/p90", 0},
+                                                           {"/run", 5}};
   int stores = 0;
   for (const auto& [place, value] : edits) {
     // A store says it once of a file.
@@ -145,7 +160,7 @@ TEST_F(StoreTest, MistypedRecordsAreAbsentAndNamed) {
         << place;
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
   }
-  for (const std::string key : {"row", "ceilings", "provenance"}) {
+  for (const std::string key : {"row", "run", "ceilings", "provenance"}) {
     const Store store(folder_ / ("without_" + key));
     Json edited = record_;
     edited.erase(key);
@@ -175,6 +190,9 @@ TEST_F(StoreTest, FailedAndSkippedPointsAreMeasuredAgain) {
   record_["row"] = {{"verified", "passed"}, {"error", "an error while timing"}};
   EXPECT_FALSE(is_finished(record_));
   record_["row"] = {{"verified", "not_verified"}, {"skipped", "does not fit: needs 8 bytes"}};
+  EXPECT_FALSE(is_finished(record_));
+  record_["row"] = {{"verified", "passed"},
+                    {"skipped", "the GPU throttled in every one of 500 samples"}};
   EXPECT_FALSE(is_finished(record_));
   record_["row"] = {{"verified", "not_verified"}, {"skipped", "needs a GPU"}};
   EXPECT_TRUE(is_finished(record_));
