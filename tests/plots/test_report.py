@@ -7,6 +7,7 @@ import document
 import pytest
 import report
 import synthetic
+from conftest import ROOT
 
 
 def make(results, archived=None) -> tuple[int, str, str]:
@@ -485,3 +486,14 @@ def test_texts_are_escaped():
     assert "<script>" not in page
     assert "<code>&lt;i&gt;</code>" in page
     assert "a\\|b" in made.markdown(report.Path())
+
+
+@pytest.mark.parametrize("folder", [path.parent for path in ROOT.glob("results/*/REPORT.md")])
+def test_a_committed_report_is_of_the_archives_beside_it(folder):
+    text = (folder / "REPORT.md").read_text()
+    for path in folder.glob("*.*.json"):
+        archive = json.loads(path.read_text())
+        assert archive["provenance"]["time"] in text, f"{path.name}: draw the report again"
+        for verdict in archive["verdicts"]:
+            if verdict["verdict"] in ("DIFFERS", "MISSED"):
+                assert f"{verdict['measured']:.4g}" in text, f"{path.name}: draw the report again"
