@@ -95,6 +95,11 @@ def problem_of(row: Json) -> Problem:
     return Problem(**{each.name: params[each.name] for each in fields(Problem)})
 
 
+def has_time(row: Json) -> bool:
+    """Whether it was verified and timed."""
+    return row.get("verified") == "passed" and row.get("time_ms") is not None
+
+
 def bytes_of(rows: Iterable[Json]) -> dict[Problem, float]:
     """The bytes_min of each problem, from any row that has been measured."""
     return {problem_of(row): row["bytes_min"] for row in rows if row.get("bytes_min") is not None}
@@ -215,7 +220,8 @@ def fill_rows(
     """Measures the peers where an archive has rows of them, and writes what was found into these.
 
     Each row is written as soon as it is known, so that a killed run loses none. `bench` is a text
-    where nothing can be measured: the reason. Raises InputError.
+    where nothing can be measured: the reason; rows that have a time keep it then. Returns the
+    outcomes of what was not kept. Raises InputError.
     """
     archive = read_archive(path)
     measure = measure_of(archive)
@@ -230,7 +236,10 @@ def fill_rows(
     except ForeignArchive as error:
         raise InputError(f"{path}: {error}") from error
     if why_not:
-        print(f"{path.name}: {', '.join(peer_of)}: {why_not}", flush=True)
+        measured_before = [row for row in open_rows if has_time(row)]
+        kept = f"; measured rows kept: {len(measured_before)}" if measured_before else ""
+        print(f"{path.name}: {', '.join(peer_of)}: {why_not}{kept}", flush=True)
+        open_rows = [row for row in open_rows if not has_time(row)]
     measured: dict[tuple[str, Problem], Outcome] = {}
     for row in open_rows:
         peer, problem = peer_of[row["variant"]], problem_of(row)

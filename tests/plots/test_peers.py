@@ -846,6 +846,18 @@ def test_a_missing_package_is_said(program, tmp_path, monkeypatch, capsys):
     assert not any(row.timing or row.is_wrong for row in rows)
 
 
+def test_where_a_peer_cannot_run_what_was_measured_stays(tmp_path, capsys):
+    path = written(tmp_path)
+    fill(path, StandIn(keops_1d=timed(4.0), keops_2d=RuntimeError("no luck")))
+    before = json.loads(path.read_text())
+    capsys.readouterr()
+    assert [outcome.skipped for outcome in fill(path, "no GPU")] == ["no GPU"] * 2
+    assert rows_of(path, "keops_1d") == [r for r in before["rows"] if r["variant"] == "keops_1d"]
+    assert [row["skipped"] for row in rows_of(path, "keops_2d")] == ["no GPU"] * 2
+    assert json.loads(path.read_text())["provenance"] == before["provenance"]
+    assert capsys.readouterr().out.endswith("no GPU; measured rows kept: 2\n")
+
+
 def test_the_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(
         peer_program.importlib.util,
