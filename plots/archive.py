@@ -89,6 +89,11 @@ class Row:
     """Launches and waiting are in the time, not the GPU's work alone."""
 
     @property
+    def gpu_time_has_host(self) -> bool:
+        """Of a time of the GPU's; a time of the host's clock has nothing else in it."""
+        return self.clock == "gpu" and self.host_is_in_the_time
+
+    @property
     def is_wrong(self) -> bool:
         """The answer was wrong, or the point ended with an error."""
         return self.verified == "failed" or self.error is not None
@@ -214,19 +219,30 @@ class Archive:
 
     @cached_property
     def _fastest_peers(self) -> dict[tuple, Row]:
-        """The fastest peer of each clock and problem."""
+        """The fastest peer of each clock and problem, with the host in a GPU's time and without."""
         found: dict[tuple, Row] = {}
         for row in self.rows:
             if row.role != "peer" or not row.timing:
                 continue
-            key = row.clock, row.problem
+            key = row.clock, row.problem, row.gpu_time_has_host
             if key not in found or row.timing.median < found[key].timing.median:
                 found[key] = row
         return found
 
     def peer_of(self, row: Row) -> Row | None:
-        """The fastest peer at the row's own point, timed by the same clock in the same run."""
-        return self._fastest_peers.get((row.clock, row.problem))
+        """The fastest peer at the row's own point that the same clock timed.
+
+        Those come first whose time has the host in it if the row's has, and only then. Another one
+        is taken where there is none, or where it is faster although the host is in its time.
+        """
+        alike, other = (
+            self._fastest_peers.get((row.clock, row.problem, has_host))
+            for has_host in (row.gpu_time_has_host, not row.gpu_time_has_host)
+        )
+        if alike is None or other is None:
+            return alike or other
+        is_faster = other.gpu_time_has_host and other.timing.median < alike.timing.median
+        return other if is_faster else alike
 
     def speedup_over_peer(self, row: Row) -> float | None:
         """The peer's median time over the row's: above 1 the row is faster."""

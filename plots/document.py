@@ -104,7 +104,8 @@ class Document:
         )
 
 
-_NUMBER = re.compile("[-+0-9.,^ex%\N{EN DASH}\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}]+")
+_MARKS = "\N{DAGGER}\N{DOUBLE DAGGER}\N{SECTION SIGN}\N{PILCROW SIGN}"
+_NUMBER = re.compile(f"[-+0-9.,^ex%\N{EN DASH}{_MARKS}]+")
 _NOTE_TITLES = {"info": "Note", "archived": "Archived", "stale": "Stale"}
 _NOTE_TITLES |= {"left out": "Left out", "wrong": "Wrong answer"}
 

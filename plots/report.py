@@ -263,7 +263,7 @@ def doubts(archive: Archive, row: Row | None) -> str:
     few = FEW if time.samples < FEWEST_SAMPLES else ""
     wide = WIDE if time.p90 - time.p10 > WIDEST_SPREAD * time.median else ""
     other_run = OTHER_RUN if archive.is_of_another_run(row) else ""
-    with_host = WITH_HOST if row.host_is_in_the_time and row.clock == "gpu" else ""
+    with_host = WITH_HOST if row.gpu_time_has_host else ""
     return few + wide + other_run + with_host
 
 
@@ -275,7 +275,10 @@ def marks_explained(text: str) -> str:
     if OTHER_RUN in text:
         texts.append(f"{OTHER_RUN} Of another run than the rest, or compared with another run's.")
     if WITH_HOST in text:
-        texts.append(f"{WITH_HOST} The call waits for the GPU: the host's part is in the time.")
+        texts.append(
+            f"{WITH_HOST} The call waits for the GPU: the host's part is in the time; at a "
+            "speed-up: in one of the two times only."
+        )
     return " ".join(texts)
 
 
@@ -313,7 +316,8 @@ def timing_table(archive: Archive, rows: list[Row]) -> list:
         if not gain:
             return NONE
         across = archive.origin_of(row) != archive.origin_of(peer)
-        return f"{gain:.2f}x{OTHER_RUN if across else ''}"
+        unlike = row.gpu_time_has_host != peer.gpu_time_has_host
+        return f"{gain:.2f}x{OTHER_RUN if across else ''}{WITH_HOST if unlike else ''}"
 
     def line(row: Row) -> list[str]:
         time = row.timing

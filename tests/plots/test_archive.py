@@ -236,6 +236,38 @@ def test_speedup_is_the_peers_time_over_the_rows_at_the_same_point(tmp_path):
         assert archive.speedup_over_peer(row) == pytest.approx(peer / row.timing.median)
 
 
+@pytest.mark.parametrize(
+    ("row_has_host", "others", "expected"),
+    [
+        (False, {"alone": (2.0, False), "waits": (3.0, True)}, "alone"),
+        (True, {"alone": (2.0, False), "waits": (3.0, True)}, "waits"),
+        (False, {"waits": (3.0, True)}, "waits"),
+        (True, {"alone": (2.0, False)}, "alone"),
+        (False, {"alone": (2.0, False), "waits": (1.5, True)}, "waits"),
+    ],
+)
+def test_the_host_is_in_both_times_or_in_none(tmp_path, row_has_host, others, expected):
+    ours = synthetic.row("single_pass") | {"host_is_in_the_time": row_has_host}
+    peers = [
+        synthetic.timed(synthetic.row("cub"), median)
+        | {"variant": variant, "host_is_in_the_time": has_host}
+        for variant, (median, has_host) in others.items()
+    ]
+    content = synthetic.archive("passes", [ours, *peers])
+    archive = archives.load(synthetic.write(tmp_path, content))
+    assert archive.peer_of(archive.rows[0]).variant == expected
+
+
+def test_times_of_the_hosts_clock_are_alike(tmp_path):
+    ours = synthetic.row("std") | {"role": "technique", "host_is_in_the_time": True}
+    peer = synthetic.row("std") | {"role": "peer", "host_is_in_the_time": True}
+    faster = synthetic.timed(synthetic.row("std"), 0.001)
+    faster |= {"role": "peer", "host_is_in_the_time": False}
+    content = synthetic.archive("passes", [ours, peer, faster])
+    archive = archives.load(synthetic.write(tmp_path, content))
+    assert archive.peer_of(archive.rows[0]).timing.median == 0.001
+
+
 def test_without_a_peer_at_that_point_there_is_no_speedup(tmp_path):
     archive = archives.load(synthetic.write(tmp_path, synthetic.coalescing()))
     assert {archive.speedup_over_peer(row) for row in archive.rows} == {None}
