@@ -12,12 +12,15 @@ triton_gaussian, torch_gaussian, numpy_gaussian).
 
 from __future__ import annotations
 
+import fcntl
 import importlib.metadata
 import json
 import os
+import stat
 import statistics
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,6 +37,10 @@ from peer_points import (
 )
 
 TECHNIQUE = "map_reduce"
+
+
+LOCK_NAME = ".lock"
+"""As `warpath` has it: experiments/harness/store.cpp."""
 
 
 class InputError(Exception):
@@ -69,6 +76,54 @@ def write_archive(path: Path, archive: Json) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Holds the lock of a folder of results, which `warpath` takes to write there.
+
+    The file goes with its holder. Raises InputError where another program has the lock, or where it
+    cannot be taken.
+    """
+    path = folder / LOCK_NAME
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    while True:
+        try:
+            descriptor = os.open(path, flags, 0o644)
+        except OSError as error:
+            raise InputError(f"{path}: the lock cannot be taken: {error.strerror}") from error
+        try:
+            locked = os.fstat(descriptor)
+            if not stat.S_ISREG(locked.st_mode):
+                raise InputError(f"{path}: the lock cannot be taken: it is no regular file")
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as error:
+                holder = os.pread(descriptor, 100, 0).decode(errors="replace").partition("\n")[0]
+                raise InputError(
+                    f"another program is writing to {folder} ({holder}): wait for its end"
+                ) from error
+            # Whoever held it may have removed the file since it was opened.
+            if not is_the_file(path, locked):
+                continue
+            try:
+                now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                os.ftruncate(descriptor, 0)
+                os.write(descriptor, f"process {os.getpid()} since {now}\n".encode())
+                yield
+            finally:
+                path.unlink(missing_ok=True)
+            return
+        finally:
+            os.close(descriptor)
+
+
+def is_the_file(path: Path, facts: os.stat_result) -> bool:
+    """Whether the path still names the file that was opened."""
+    try:
+        return os.path.samestat(path.stat(), facts)
+    except FileNotFoundError:
+        return False
 
 
 def archives_of(places: Iterable[Path]) -> list[Path]:
@@ -219,9 +274,9 @@ def fill_rows(
 ) -> list[Outcome]:
     """Measures the peers where an archive has rows of them, and writes what was found into these.
 
-    Each row is written as soon as it is known, so that a killed run loses none. `bench` is a text
-    where nothing can be measured: the reason; rows that have a time keep it then. Returns the
-    outcomes of what was not kept. Raises InputError.
+    Each row is written as soon as it is known, so that a killed run loses none, and under the lock
+    of the archive's folder. `bench` is a text where nothing can be measured: the reason; rows that
+    have a time keep it then. Returns the outcomes of what was not kept. Raises InputError.
     """
     archive = read_archive(path)
     measure = measure_of(archive)
@@ -240,6 +295,8 @@ def fill_rows(
         kept = f"; measured rows kept: {len(measured_before)}" if measured_before else ""
         print(f"{path.name}: {', '.join(peer_of)}: {why_not}{kept}", flush=True)
         open_rows = [row for row in open_rows if not has_time(row)]
+    with folder_lock(path.parent):
+        pass  # where it is taken, that is said before anything is measured
     measured: dict[tuple[str, Problem], Outcome] = {}
     for row in open_rows:
         peer, problem = peer_of[row["variant"]], problem_of(row)
@@ -256,5 +313,6 @@ def fill_rows(
         if measured[place].samples_ms:
             facts = {package: version_of(package) for package in packages} | bench.facts()
         # What was written meanwhile by another program stays.
-        write_archive(path, merge(read_archive(path), [filled], facts))
+        with folder_lock(path.parent):
+            write_archive(path, merge(read_archive(path), [filled], facts))
     return list(measured.values())

@@ -6,7 +6,9 @@ for it where times are taken, and the tests of its numbers are skipped.
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import re
 import subprocess
 import sys
@@ -282,6 +284,82 @@ def test_nothing_is_left_beside_the_archive(tmp_path):
     path = written(tmp_path)
     fill(path, StandIn(keops_1d=timed(4.0), keops_2d=timed(8.0)))
     assert list(tmp_path.iterdir()) == [path]
+
+
+def hold(path: Path) -> int:
+    """Takes the lock as `warpath` does."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT)
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    os.write(descriptor, b"process 17 since today\n")
+    return descriptor
+
+
+def test_a_folder_that_a_run_is_writing_to_is_left_alone(tmp_path):
+    path = written(tmp_path)
+    before = path.read_bytes()
+    bench = StandIn(keops_1d=timed(4.0), keops_2d=timed(8.0))
+    descriptor = hold(tmp_path / ".lock")
+    with pytest.raises(peer_rows.InputError, match=r"another program.*process 17 since today"):
+        fill(path, bench)
+    assert bench.asked == []
+    assert path.read_bytes() == before
+    assert (tmp_path / ".lock").exists()
+    os.close(descriptor)
+    # What a killed program has left is no lock, and goes.
+    fill(path, bench)
+    assert rows_of(path, "keops_1d")[0]["time_ms"]["median"] == 4.0
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_an_archive_is_read_and_written_under_the_lock(tmp_path, monkeypatch):
+    path = written(tmp_path)
+    read, write, free = peer_rows.read_archive, peer_rows.write_archive, []
+
+    def watched(function):
+        def it(*arguments):
+            try:
+                os.close(hold(tmp_path / ".lock"))
+                free.append(function.__name__)
+            except BlockingIOError:
+                pass
+            return function(*arguments)
+
+        return it
+
+    monkeypatch.setattr(peer_rows, "read_archive", watched(read))
+    monkeypatch.setattr(peer_rows, "write_archive", watched(write))
+    fill(path, StandIn(keops_1d=timed(4.0), keops_2d=timed(8.0)))
+    assert free == ["read_archive"]  # the first look, before anything is measured
+
+
+def test_the_lock_is_no_link_and_no_folder(tmp_path):
+    path, precious = written(tmp_path / "runs"), tmp_path / "precious"
+    precious.write_text("text")
+    (path.parent / ".lock").symlink_to(precious)
+    with pytest.raises(peer_rows.InputError, match="lock cannot be taken"):
+        fill(path, "no GPU")
+    assert precious.read_text() == "text"
+    (path.parent / ".lock").unlink()
+    os.mkfifo(path.parent / ".lock")
+    with pytest.raises(peer_rows.InputError, match="no regular file"):
+        fill(path, "no GPU")
+
+
+def test_a_lock_that_its_holder_removed_is_taken_anew(tmp_path, monkeypatch):
+    path = written(tmp_path)
+    flock, calls = fcntl.flock, []
+
+    def late(descriptor, how):
+        if not calls:
+            (tmp_path / ".lock").unlink()
+        calls.append(how)
+        flock(descriptor, how)
+
+    monkeypatch.setattr(peer_rows.fcntl, "flock", late)
+    with peer_rows.folder_lock(path.parent):
+        assert len(calls) == 2
+        with pytest.raises(BlockingIOError):
+            flock(os.open(tmp_path / ".lock", os.O_RDWR), fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def test_what_cannot_be_written_leaves_the_archive_as_it_was(tmp_path):
