@@ -1,14 +1,16 @@
 """Tells whether the tree still has the code that an archive measured.
 
 An archive carries the commit of its program. What it measured are the source files that the
-technique's experiment includes, and the points of its configuration. Comments and layout do not
-count, nor does what is never timed: oracles, demonstrations, the harness, what a configuration
-expects. `results/staleness.json` names the commits that changed such code and yet no machine code
-(a renaming), and the stale archives that are kept on purpose, both with the reason.
+technique's experiment includes, the Python programs in experiments/peers that it names with what
+they import there, and the points of its configuration. Comments and layout do not count, nor does
+what is never timed: oracles, the harness (of Python peers: peer_*.py but for the inputs), what a
+configuration expects. `results/staleness.json` names the commits that changed such code and yet no
+machine code (a renaming), and the stale archives that are kept on purpose, both with the reason.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import re
@@ -20,10 +22,14 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 CODE = (".cu", ".cuh", ".hpp", ".cpp")
-NEVER_TIMED = re.compile(r"harness/|simt/|(.*/)?(oracle|demonstration|techniques)\.\w+$")
+NEVER_TIMED = re.compile(
+    r"harness/|simt/|(.*/)?(oracle|techniques)\.\w+$|experiments/peers/peer_(?!inputs\b)\w+\.py$"
+)
 MEASURED_KEYS = ("fixed", "sweep", "profiles", "measure")
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_IMPORT = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
+_NAME = re.compile(r'"(?:experiments/peers/)?(\w+)(?:\.py)?"')
 # Texts first, so that what looks like a comment inside one is kept; ' may also part digits.
 _TOKEN = re.compile(
     r'"(?:\\.|[^"\\\n])*"'
@@ -90,6 +96,24 @@ def tokens(text: str) -> list[str]:
     return [found[0] for found in _TOKEN.finditer(text) if not found["comment"]]
 
 
+def statements(text: str) -> str:
+    """A Python source without comments, layout and docstrings. Raises SyntaxError, ValueError."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            node.body = [each for each in body if not _is_words(each)]
+    return ast.dump(tree)
+
+
+def _is_words(statement: ast.stmt) -> bool:
+    """Whether the statement is a text alone, as a docstring is."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
 def points(text: str) -> dict[str, Any]:
     """What a configuration measures: not its words, nor what it expects."""
     bare = _TOKEN.sub(lambda found: "" if found["comment"] else found[0], text)
@@ -103,12 +127,17 @@ def measured_files(root: Path, technique: str, experiment: str) -> list[str]:
     todo = [root / "experiments" / f"{technique}.cu"]
     todo += (root / "experiments" / technique).glob("*")
     found: set[Path] = set()
+    named: set[str] = set()
+    own = set(todo)
     while todo:
         path = todo.pop()
         if path in found or not path.is_file() or path.suffix not in CODE:
             continue
         found.add(path)
-        for name in _INCLUDE.findall(path.read_text(encoding="utf-8", errors="replace")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if path in own:
+            named |= set(_NAME.findall(text))
+        for name in _INCLUDE.findall(text):
             if NEVER_TIMED.match(name):
                 continue
             for room in rooms:
@@ -117,8 +146,23 @@ def measured_files(root: Path, technique: str, experiment: str) -> list[str]:
                 todo.append(room / name)
     if not found:
         return []
+    found |= python_peers(root / "experiments" / "peers", named)
     files = [path.relative_to(root).as_posix() for path in found]
-    return [*sorted(files), f"configs/{technique}/{experiment}.json"]
+    timed = [name for name in files if not NEVER_TIMED.match(name)]
+    return [*sorted(timed), f"configs/{technique}/{experiment}.json"]
+
+
+def python_peers(folder: Path, names: set[str]) -> set[Path]:
+    """Those of the names that are programs in the folder, and all that they import there."""
+    found: set[Path] = set()
+    todo = {folder / f"{name}.py" for name in names}
+    while todo:
+        path = todo.pop()
+        if path not in found and path.is_file():
+            found.add(path)
+            text = path.read_text(encoding="utf-8", errors="replace")
+            todo |= {folder / f"{name}.py" for name in _IMPORT.findall(text)}
+    return found
 
 
 class History:
@@ -161,9 +205,10 @@ class History:
         text = self._git("show", f"{commit}:{path}")
         if text is None:
             return None
+        of_kind = {".json": points, ".py": statements}
         try:
-            return points(text) if path.endswith(".json") else tokens(text)
-        except ValueError:  # a configuration that is broken differs from all others
+            return of_kind.get(Path(path).suffix, tokens)(text)
+        except (ValueError, SyntaxError):  # what is broken differs from all others
             return text
 
     def last_change(self, technique: str, experiment: str, commit: str) -> Change | None:

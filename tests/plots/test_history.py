@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import archive as archives
 import history
@@ -16,13 +17,20 @@ FILES = {
     "algorithms/core/unused.cuh": "int unused();",
     "algorithms/sample/sample.cuh": '#include "core/scan.cuh"\nint sample(int a);  // a comment',
     "algorithms/sample/oracle.hpp": "int oracle();",
+    "algorithms/sample/demonstration.hpp": "int figure();",
     "algorithms/sample/README.md": "words",
     "experiments/harness/sweep.hpp": "int sweep();",
     "experiments/peers/other.cu": "int other() { return 1; }",
     "experiments/peers/other.hpp": "int other();",
+    "experiments/peers/library.py": '"""Words."""\nimport forms\nfrom peer_rows import main\nA = 1',
+    "experiments/peers/forms.py": "from peer_inputs import x\n\n\ndef f():\n    return x  # words",
+    "experiments/peers/peer_inputs.py": "x = 1",
+    "experiments/peers/peer_rows.py": "import peer_inputs",
+    "experiments/peers/unnamed.py": "x = 1",
     "experiments/sample/more.cu": "int more();",
     "experiments/sample.cu": '#include "harness/sweep.hpp"\n#include "peers/other.hpp"\n'
-    '#include "sample/oracle.hpp"\n#include "sample/sample.cuh"\n',
+    '#include "sample/demonstration.hpp"\n#include "sample/oracle.hpp"\n'
+    '#include "sample/sample.cuh"\nauto program = in_python("library");',
     "configs/sample/passes.json": '{"title": "one", "sweep": [{"cross": {"n": [1, 2]}}]} // end',
     "configs/sample/throughput.json": '{"sweep": []}',
 }
@@ -69,6 +77,11 @@ CHANGES = [
     ("experiments/sample.cu", FILES["experiments/sample.cu"] + "int x;"),
     ("experiments/sample/more.cu", "int more(int);"),
     ("experiments/peers/other.cu", "int other() { return 2; }"),
+    ("experiments/peers/library.py", FILES["experiments/peers/library.py"] + "\nB = 2"),
+    ("experiments/peers/library.py", "def broken(:"),
+    ("experiments/peers/forms.py", "from peer_inputs import x\n\n\ndef f():\n    return -x"),
+    ("experiments/peers/peer_inputs.py", "x = 2"),
+    ("algorithms/sample/demonstration.hpp", "int figure(int);"),
     ("configs/sample/passes.json", '{"title": "one", "sweep": [{"cross": {"n": [1, 3]}}]}'),
     ("configs/sample/passes.json", "{"),
 ]
@@ -89,6 +102,10 @@ ALIKE = [
     ("algorithms/sample/oracle.hpp", "int oracle(int);"),
     ("algorithms/sample/README.md", "other words"),
     ("experiments/harness/sweep.hpp", "int sweep(int);"),
+    ("experiments/peers/library.py", "'New.'\nimport forms\nfrom peer_rows import main\nA = (1)"),
+    ("experiments/peers/forms.py", "from peer_inputs import x\ndef f():\n  'Says.'\n  return x"),
+    ("experiments/peers/peer_rows.py", "import peer_inputs\ny = 3"),
+    ("experiments/peers/unnamed.py", "x = 2"),
     ("configs/sample/passes.json", '{"title": "two", "sweep": [{"cross": {"n": [1, 2]}}]}'),
     ("configs/sample/throughput.json", '{"sweep": [{}]}'),
 ]
@@ -105,6 +122,15 @@ def test_what_was_taken_back_does_not_count(repository):
     repository.commit("there", **{path: "int scan(int);"})
     repository.commit("and back", **{path: FILES[path]})
     assert repository.last_change() is None
+
+
+def test_python_peers_are_those_that_the_technique_names():
+    measured = history.measured_files(ROOT, "map_reduce", "claims")
+    peers = {Path(name).stem for name in measured if name.endswith(".py")}
+    programs = {"keops", "triton_gaussian", "torch_gaussian", "numpy_gaussian"}
+    assert peers == programs | {"gaussian_kernels", "torch_forms", "numpy_forms", "peer_inputs"}
+    others = history.measured_files(ROOT, "warp_compaction", "passes")
+    assert others and not any(name.endswith(".py") for name in others)
 
 
 def write_listing(repository, same_code=None, stale=()):
