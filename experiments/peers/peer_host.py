@@ -97,7 +97,7 @@ class HostBench:
         self._cores = {os.cpu_count(), cores()}
         self._gpus = gpu_uuids()
         self._expected: tuple[Problem, np.ndarray] | None = None
-        self._pairs_per_second: dict[str, float] = {}
+        self._pairs_per_second: dict[tuple[str, int], float] = {}
 
     def why_not(self, provenance: Json) -> str | None:
         """None: the host's clock times emulated archives, too, if they are of this machine.
@@ -139,26 +139,27 @@ class HostBench:
         begin = time.perf_counter()
         found = prepared.call()
         first_seconds = time.perf_counter() - begin
-        self._pairs_per_second[peer.variant] = problem.pairs / first_seconds
+        self._pairs_per_second[peer.variant, problem.d] = problem.pairs / first_seconds
         outcome = judge(points, found.reshape(problem.m, -1), expected)
         outcome.choices |= prepared.choices
         outcome.host_is_in_the_time = True
         if outcome.is_good:
-            outcome.counters["cpu_threads"] = float(cores())
+            # Not all are used throughout: BLAS takes them, numpy's exp takes one.
+            outcome.counters["cores_available"] = float(cores())
             self._take_samples(prepared.call, measure, outcome, first_seconds)
         return outcome
 
     def _rate_of(self, peer: Peer, problem: Problem) -> float:
-        """Pairs a second: of the peer's last problem, or else of a small one like this."""
-        if peer.variant not in self._pairs_per_second:
+        """Pairs a second: of the peer's last problem in as many dimensions, or of a small one."""
+        kind = peer.variant, problem.d
+        if kind not in self._pairs_per_second:
             small = replace(problem, m=min(problem.m, SMALL), n=min(problem.n, SMALL))
             call = peer.prepare(small, make_points(small)).call
             call()
             begin = time.perf_counter()
             call()
-            rate = small.pairs / (time.perf_counter() - begin)
-            self._pairs_per_second[peer.variant] = rate
-        return self._pairs_per_second[peer.variant]
+            self._pairs_per_second[kind] = small.pairs / (time.perf_counter() - begin)
+        return self._pairs_per_second[kind]
 
     def _take_samples(self, call, measure: Measure, outcome: Outcome, first_seconds: float) -> None:
         # A host variant may stop after the fewest samples: it is a baseline, and often slow.

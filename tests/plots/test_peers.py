@@ -667,13 +667,14 @@ def test_numpy_is_measured_in_an_emulated_archive(tmp_path, capsys):
     assert all(outcome.is_good for outcome in fill(path, bench, numpy_gaussian))
     for row in rows_of(path, "numpy_tensorized") + rows_of(path, "numpy_gram"):
         assert (row["verified"], row["stop"], row["time_ms"]["samples"]) == ("passed", "samples", 7)
-        assert row["counters"]["cpu_threads"] == peer_host.cores()
+        assert row["counters"]["cores_available"] == peer_host.cores()
+        assert "cpu_threads" not in row["counters"]
         assert int(row["choices"]["rows_at_a_time"]) >= 1
     assert json.loads(path.read_text())["provenance"]["peers"]["numpy"] == np.__version__
 
 
 class Slow:
-    """A peer on the host whose calls take a second for each 1000 x 1000 pairs, by a false clock."""
+    """A peer on the host, by a false clock: a second for 1000 x 1000 pairs in three dimensions."""
 
     variant, clock, waits_for_gpu, max_pairs = "slow", "host", False, 1e12
 
@@ -685,7 +686,7 @@ class Slow:
     def prepare(self, given, points):
         def call():
             self.calls.append(given.m)
-            self.seconds += given.pairs / 1e6
+            self.seconds += given.pairs * given.d / 3e6
             return peer_host.expected_sums(points)
 
         return peer_points.Prepared(call)
@@ -715,6 +716,16 @@ def test_a_call_beyond_the_limit_is_not_made(monkeypatch):
     slow = Slow(monkeypatch)
     outcome = peer_host.HostBench().measure(slow, problem(m=16000, n=1000), peer_points.Measure())
     assert outcome.skipped == "16 s a call are expected, and at most 15 are spent on one"
+    assert slow.calls == [1000, 1000]
+
+
+def test_the_expected_time_is_of_as_many_dimensions(monkeypatch):
+    slow, bench = Slow(monkeypatch), peer_host.HostBench()
+    measure = peer_points.Measure(max_seconds=1)
+    assert bench.measure(slow, problem(m=1000, n=1000, d=3), measure).samples_ms
+    del slow.calls[:]
+    outcome = bench.measure(slow, problem(m=2000, n=1000, d=30), measure)
+    assert outcome.skipped.startswith("20 s a call are expected")
     assert slow.calls == [1000, 1000]
 
 
