@@ -125,8 +125,7 @@ class Clocks:
             import pynvml
 
             pynvml.nvmlInit()
-            uuid = f"GPU-{torch.cuda.get_device_properties(0).uuid}"
-            handle = pynvml.nvmlDeviceGetHandleByUUID(uuid)
+            handle = pynvml.nvmlDeviceGetHandleByUUID(gpu_uuid())
             self._read = lambda: pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)
             self.highest = pynvml.nvmlDeviceGetMaxClockInfo(handle, pynvml.NVML_CLOCK_SM)
         except Exception as error:  # no package, no library, no right to read: all the same

@@ -865,6 +865,21 @@ def test_a_call_that_waits_has_the_host_in_its_time(monkeypatch):
         assert stopwatch.with_host_ms(call) == pytest.approx(0.110)
 
 
+@pytest.mark.parametrize("uuid", ["1-2", "GPU-1-2"])
+def test_clocks_are_those_of_torchs_gpu(monkeypatch, uuid):
+    from unittest.mock import MagicMock
+
+    fake, nvml = FakeGpu(monkeypatch), MagicMock()
+    fake.torch.cuda.get_device_properties.return_value.uuid = uuid
+    handles = {"GPU-1-2": "handle"}
+    nvml.nvmlDeviceGetHandleByUUID = handles.__getitem__
+    nvml.nvmlDeviceGetMaxClockInfo = lambda handle, kind: {"handle": 1980}[handle]
+    nvml.nvmlDeviceGetClockInfo = lambda handle, kind: {"handle": 1700}[handle]
+    monkeypatch.setitem(sys.modules, "pynvml", nvml)
+    clocks = fake.module.Clocks()
+    assert (clocks.highest, clocks.now()) == (1980, 1700)
+
+
 def test_a_host_slower_than_the_longest_spin_is_in_the_time(monkeypatch):
     fake = FakeGpu(monkeypatch)
     stopwatch, call = fake.stopwatch(), fake.call(3000, 10, waits=False)
