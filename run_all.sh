@@ -270,10 +270,10 @@ measure_machine() {
 
 run_experiment() { "$PROGRAM" run "$1" --profile "$PROFILE" --out results/runs "${RESUME[@]}"; }
 
+# interrupted STATUS: says how to go on, unless the terminal is gone, and ends with the status.
 interrupted() {
-  say ''
-  say 'Interrupted. What is finished is kept; go on with the same command and --resume.'
-  exit "${1:-130}"
+  { say ''; say 'Interrupted. What is finished is kept; go on with the same command and --resume.'; } 2>/dev/null || true
+  exit "$1"
 }
 
 run_everything() {
@@ -432,5 +432,7 @@ fi
 
 [[ -n $PROFILE ]] || { if [[ $BACKEND == cuda ]]; then PROFILE=paper; else PROFILE=smoke; fi; }
 PROGRAM=build/$BACKEND/bin/warpath
-trap interrupted INT TERM
+trap 'interrupted 129' HUP
+trap 'interrupted 130' INT
+trap 'interrupted 143' TERM
 run_everything

@@ -1,8 +1,11 @@
 """run_all.sh: what it refuses, and that this helps; where it can be run. Nothing is built."""
 
 import os
+import pty
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -173,3 +176,41 @@ def test_a_clone_that_was_moved_or_copied_is_configured_anew(clone, move):
     assert f"build/emulated was configured in {clone}, and this is {new}" in done.stdout
     assert not (new / "build/emulated/of_the_old_place").exists()
     assert "configured in" not in run_clone(new, "--backend=emulated").stdout
+
+
+@pytest.mark.parametrize(
+    ("number", "status"),
+    [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)],
+    ids=["HUP", "INT", "TERM"],
+)
+def test_a_signal_ends_the_run_with_its_status(clone, number, status):
+    wait = "[[ $1 != run ]] || { touch begun; until [[ -e go ]]; do sleep 0.02; done; }\n"
+    (clone / "program").write_text(PROGRAM + wait)
+    terminal, output = pty.openpty()
+    done = subprocess.Popen(
+        ["bash", str(clone / "run_all.sh"), "--backend", "emulated"],
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        env=os.environ | {"PATH": f"{clone / 'tools'}:{os.environ['PATH']}"},
+        # A background job, as these tests may be, ignores SIGINT, and bash traps no such signal.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
+    )
+    try:
+        os.close(output)
+        until = time.monotonic() + 60
+        while not (clone / "begun").exists():
+            assert done.poll() is None and time.monotonic() < until
+            time.sleep(0.02)
+        if number == signal.SIGHUP:
+            os.close(terminal)  # it is gone: nothing can be said
+        done.send_signal(number)
+        (clone / "go").touch()
+        assert done.wait(60) == status
+    finally:
+        (clone / "go").touch()
+        done.kill()
+        done.wait()
+    if number != signal.SIGHUP:
+        assert "Interrupted." in os.read(terminal, 1 << 16).decode()
+        os.close(terminal)
