@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-from pathlib import Path
 
 import archive as archives
 import history
@@ -122,15 +121,6 @@ def test_what_was_taken_back_does_not_count(repository):
     repository.commit("there", **{path: "int scan(int);"})
     repository.commit("and back", **{path: FILES[path]})
     assert repository.last_change() is None
-
-
-def test_python_peers_are_those_that_the_technique_names():
-    measured = history.measured_files(ROOT, "map_reduce", "claims")
-    peers = {Path(name).stem for name in measured if name.endswith(".py")}
-    programs = {"keops", "triton_gaussian", "torch_gaussian", "numpy_gaussian"}
-    assert peers == programs | {"gaussian_kernels", "torch_forms", "numpy_forms", "peer_inputs"}
-    others = history.measured_files(ROOT, "warp_compaction", "passes")
-    assert others and not any(name.endswith(".py") for name in others)
 
 
 def write_listing(repository, same_code=None, stale=()):

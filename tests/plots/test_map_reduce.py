@@ -1,11 +1,15 @@
 """The figures of map_reduce, from made-up archives of its configurations' shape."""
 
+from pathlib import Path
+
 import archive as archives
 import figure
 import figure_checks
+import history
 import pytest
 import style
 import synthetic
+from conftest import ROOT
 from rows.map_reduce import (
     ERRORS,
     HOST,
@@ -277,3 +281,10 @@ def test_two_problems_at_one_point_are_refused(draw):
     rows = [row(name, d=d) for d in (3, 10) for name in ("automatic", "gpu_1d")]
     with pytest.raises(archives.ArchiveError, match="differ in d"):
         draw("published", rows)
+
+
+def test_its_python_peers_make_an_archive_stale():
+    measured = history.measured_files(ROOT, "map_reduce", "claims")
+    peers = {Path(name).stem for name in measured if name.endswith(".py")}
+    programs = {"keops", "triton_gaussian", "torch_gaussian", "numpy_gaussian"}
+    assert peers == programs | {"gaussian_kernels", "torch_forms", "numpy_forms", "peer_inputs"}
