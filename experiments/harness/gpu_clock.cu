@@ -46,9 +46,10 @@ __device__ unsigned long long nanoseconds_now() {
   return nanoseconds;
 }
 
-/// Each multiprocessor counts its own cycles, so all stamps are of the first.
-__global__ void stamp_kernel(ClockStamp* stamp) {
-  if (multiprocessor() != 0) return;
+/// Each multiprocessor counts its own cycles, so all stamps are of the first: of one block there,
+/// the one that finds *taken still zero.
+__global__ void stamp_kernel(ClockStamp* stamp, unsigned* taken) {
+  if (multiprocessor() != 0 || atomicExch(taken, 1U) != 0) return;
   stamp->nanoseconds = nanoseconds_now();
   stamp->cycles = static_cast<unsigned long long>(clock64());
 }
@@ -77,6 +78,7 @@ GpuClock::GpuClock(std::int64_t l2_bytes, const std::string& pci_bus)
 #ifndef SIMT_EMULATION
   WARPATH_CUDA_CHECK(cudaMallocHost(reinterpret_cast<void**>(&shared_), sizeof(Shared)));
   *shared_ = {};
+  WARPATH_CUDA_CHECK(cudaMalloc(&stamp_taken_, sizeof(unsigned)));
 #endif
 }
 
@@ -84,6 +86,7 @@ GpuClock::~GpuClock() {
 #ifndef SIMT_EMULATION
   cudaFreeHost(shared_);
 #endif
+  cudaFree(stamp_taken_);
   cudaFree(flush_buffer_);
   cudaEventDestroy(begin_);
   cudaEventDestroy(end_);
@@ -106,8 +109,10 @@ void GpuClock::release() {}
 #else
 
 void GpuClock::stamp(int which) {
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(stamp_taken_, 0, sizeof(unsigned), stream_));
   // More blocks than any GPU has multiprocessors, so that the first gets one.
-  launch({.blocks = 512, .threads = 1, .stream = stream_}, stamp_kernel, &shared_->stamps[which]);
+  launch({.blocks = 512, .threads = 1, .stream = stream_}, stamp_kernel, &shared_->stamps[which],
+         stamp_taken_);
 }
 
 void GpuClock::hold_back() {

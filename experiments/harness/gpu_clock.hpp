@@ -64,7 +64,8 @@ class GpuClock {
   cudaEvent_t end_ = nullptr;
   void* flush_buffer_ = nullptr;
   Shared* shared_ = nullptr;
-  unsigned held_back_ = 0;  ///< how many samples were
+  unsigned* stamp_taken_ = nullptr;  ///< on the device: 1 when a block has written the stamp
+  unsigned held_back_ = 0;           ///< how many samples were
 };
 
 }  // namespace warpath::harness
