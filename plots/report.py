@@ -743,7 +743,8 @@ def partial_runs(archives: list[Archive]) -> list:
     if not archives:
         return []
     text = (
-        "Parts of experiments, run with `--set` or a filter and kept beside the whole ones. "
+        "Parts of experiments, run with `--set`, a filter or another profile and kept beside the "
+        "whole ones. "
         "They have no figure here, and their verdicts are not counted."
     )
     rows = []

@@ -177,9 +177,8 @@ class Campaign {
       }
       if (points.empty()) continue;
       const Json archive = assemble_archive(experiment.config, points, store_, device_, facts);
-      const auto file = store_.archive_file(experiment.config.technique->name,
-                                            experiment.config.experiment, part(experiment, points));
-      if (archive.at("complete") == false && is_complete(file)) {
+      const auto file = archive_file(experiment, points);
+      if (archive.at("complete") == false && says(file, "complete") == true) {
         std::fprintf(stderr, "%s is of a complete run, and stays as it is\n", file.c_str());
         print_summary(archive, table);
       } else {
@@ -201,11 +200,12 @@ class Campaign {
     return failed ? exit_failed_points : exit_good;
   }
 
-  static bool is_complete(const std::filesystem::path& archive) {
+  /// What the archive that is there has under `key`; null if there is none.
+  static Json says(const std::filesystem::path& archive, const char* key) {
     try {
-      return std::filesystem::exists(archive) && read_json(archive).at("complete") == true;
+      return std::filesystem::exists(archive) ? read_json(archive).at(key) : Json(nullptr);
     } catch (const std::exception&) {
-      return false;  // no archive of ours
+      return nullptr;  // no archive of ours
     }
   }
 
@@ -213,17 +213,23 @@ class Campaign {
     return options_.typed + (options_.resume ? "" : " --resume");
   }
 
-  /// What distinguishes the sweep from the whole configuration: what was set, and a filter that
-  /// leaves points out. Empty if nothing does.
-  [[nodiscard]] std::string part(const Experiment& experiment,
-                                 const std::vector<Point>& points) const {
-    std::string text;
-    const auto add = [&text](const std::string& word) { text += (text.empty() ? "" : ",") + word; };
-    for (const std::string& override : options_.overrides) add(override);
-    if (points.size() < experiment.points.size()) {
-      add("filter=" + flags_.filter);
+  /// The whole configuration has the plain name. What --set or a filter chose stands beside it, and
+  /// so does another profile's run if the archive there is of the default profile.
+  [[nodiscard]] std::filesystem::path archive_file(const Experiment& experiment,
+                                                   const std::vector<Point>& points) const {
+    const auto named = [&](const std::string& part) {
+      return store_.archive_file(experiment.config.technique->name, experiment.config.experiment,
+                                 part);
+    };
+    std::vector<std::string> part = options_.overrides;
+    if (points.size() < experiment.points.size()) part.push_back("filter=" + flags_.filter);
+    const bool is_beside = !part.empty() || says(named(""), "profile") == default_profile;
+    if (options_.profile != default_profile && is_beside) {
+      part.insert(part.begin(), "profile=" + options_.profile);
     }
-    return text;
+    std::string text;
+    for (const std::string& word : part) text += (text.empty() ? "" : ",") + word;
+    return named(text);
   }
 
   /// A size that does not fit is a failure where it was asked for, and where it leaves nothing; a

@@ -18,7 +18,7 @@ struct Experiment {
 /// What `run` and `verify` were asked for.
 struct RunOptions {
   std::vector<std::string> configs;
-  std::string profile = "paper";
+  std::string profile = default_profile;
   std::vector<std::string> overrides;  ///< of --set
   std::vector<std::string> benchmark_flags;
   std::string out = "results/runs";

@@ -143,7 +143,7 @@ std::vector<std::string> texts(const CommandLine& line, const char* name) {
 
 void add_sweep_options(po::options_description& options, RunOptions& run) {
   options.add_options()("help", "this text")(
-      "profile", po::value(&run.profile)->default_value("paper")->value_name("NAME"),
+      "profile", po::value(&run.profile)->default_value(run.profile)->value_name("NAME"),
       "profile of the configuration, like smoke, paper or full")(
       "set", po::value(&run.overrides)->composing()->value_name("NAME=SPEC"),
       "values that replace a parameter's: n=1000,64K,2^20 or n=2^20:2^28:*4 or "

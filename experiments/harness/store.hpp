@@ -50,8 +50,8 @@ class Records {
   /// The record of the point, if there is a whole one under this key; null else. Says on stderr,
   /// once, which file is no record and why.
   [[nodiscard]] Json find(const Point& point, const Json& key) const;
-  /// `part` names the archive of a sweep that is not the whole configuration, so that it stands
-  /// beside the one that is: "<technique>.<experiment>@<part>.json". Empty: the whole.
+  /// `part` names the archive of a run that does not replace the one of the whole configuration, so
+  /// that it stands beside: "<technique>.<experiment>@<part>.json". Empty: the whole.
   [[nodiscard]] std::filesystem::path archive_file(const std::string& technique,
                                                    const std::string& experiment,
                                                    const std::string& part) const;

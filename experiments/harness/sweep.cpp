@@ -25,10 +25,10 @@ const std::vector<Values>& find_profile(const Config& config, const std::string&
   static const std::vector<Values> as_it_stands;
   const auto found = config.profiles.find(name);
   if (found != config.profiles.end()) return found->second;
-  if (name == "paper") return as_it_stands;
-  std::vector<std::string> known = {"paper"};
+  if (name == default_profile) return as_it_stands;
+  std::vector<std::string> known = {default_profile};
   for (const auto& [profile, values] : config.profiles) {
-    if (profile != "paper") known.push_back(profile);
+    if (profile != default_profile) known.push_back(profile);
   }
   throw UserError(config.file + ": unknown profile \"" + abridged(name) + "\"" +
                   suggestion(name, known));

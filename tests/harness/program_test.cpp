@@ -1007,6 +1007,35 @@ TEST_F(ProgramTest, PartOfASweepStandsBesideTheWhole) {
   EXPECT_NE(archive().at("run"), whole.at("run")) << "a filter that leaves all is the whole";
 }
 
+TEST_F(ProgramTest, AnotherProfileDoesNotReplaceTheArchiveOfTheDefaultOne) {
+  folder_.write("c.json",
+                R"({"schema": 1, "technique": "fake", "experiment": "e", "title": "t",
+      "measure": {"min_samples": 2, "max_samples": 2}, "profiles": {"smoke": {"n": 16}, "full": {}},
+      "sweep": [{"cross": {"n": [16, 32], "variant": "host_fast"}}]})");
+  const auto run_profile = [&](const std::string& name, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"run", "c.json", "--profile", name});
+    const Outcome outcome = run(more);
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    return outcome.out;
+  };
+  // Alone it stands for the experiment, until there is one of the default profile.
+  EXPECT_THAT(run_profile("smoke"), HasSubstr("fake.e.json"));
+  EXPECT_EQ(archive().at("profile"), "smoke");
+  run_profile("paper");
+  const Json whole = archive();
+  EXPECT_EQ(whole.at("profile"), "paper");
+  EXPECT_THAT(run_profile("smoke"), HasSubstr("fake.e@profile=smoke.json"));
+  run_profile("full");
+  EXPECT_EQ(archive(), whole);
+  EXPECT_EQ(archive("profile=smoke").at("rows").size(), 1U);
+  EXPECT_EQ(archive("profile=full").at("rows").size(), 2U);
+  // Nor a part of it.
+  run_profile("paper", {"--set", "seed=7"});
+  run_profile("smoke", {"--set", "seed=7"});
+  EXPECT_EQ(archive("seed=7").at("rows").size(), 2U);
+  EXPECT_EQ(archive("profile=smoke,seed=7").at("rows").size(), 1U);
+}
+
 TEST_F(ProgramTest, RowsOfAnotherRunSaySo) {
   write_config(R"([{"cross": {"n": [16, 32], "variant": "host_fast"}}])");
   EXPECT_EQ(run({"run", "c.json", "--benchmark_filter=n:16/"}).code, 0);
