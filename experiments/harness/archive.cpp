@@ -4,6 +4,7 @@
 
 #include "harness/new_process.hpp"
 #include "harness/provenance.hpp"
+#include "harness/row.hpp"
 #include "harness/verdict.hpp"
 
 namespace warpath::harness {
@@ -11,7 +12,7 @@ namespace warpath::harness {
 Json assemble_archive(const Config& config, const std::vector<Point>& points, const Store& store,
                       const Device& device, const RunFacts& facts) {
   std::vector<Json> rows;
-  Json ceilings = Json::object();
+  std::vector<Json> ceilings;
   bool complete = true;
   for (const Point& point : points) {
     const Json record = store.find(point, record_key(point, config.measure, device));
@@ -23,7 +24,10 @@ Json assemble_archive(const Config& config, const std::vector<Point>& points, co
       rows.back()["run"] = record.at("run");
       rows.back()["commit"] = record.at("provenance").at("git_commit");
     }
-    ceilings = record.at("ceilings");
+    ceilings.push_back(record.at("ceilings"));
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    refer_to(ceilings.back(), ceilings[i], rows[i]);
   }
   Json archive;
   archive["schema"] = 1;
@@ -39,7 +43,7 @@ Json assemble_archive(const Config& config, const std::vector<Point>& points, co
   archive["complete"] = complete;
   archive["measure"] = to_json(config.measure);
   archive["provenance"] = provenance(device);
-  archive["ceilings"] = ceilings;
+  archive["ceilings"] = ceilings.empty() ? Json::object() : ceilings.back();
   archive["rows"] = rows;
   archive["verdicts"] = judge(config, rows);
   return archive;

@@ -117,6 +117,7 @@ std::string fault_of_row(const Json& row) {
                        {"clock", is_clock, "gpu or host"},
                        {"cache", is_text_or_null, "a text or null"},
                        {"launches", is_number_or_null, a_number_or_null},
+                       {"peak", is_text, "a text"},
                        {"choices", is_object, "an object"},
                        {"host_is_in_the_time", is_switch, "true or false"},
                        {"run", is_text, "a text"},

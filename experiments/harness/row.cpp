@@ -91,4 +91,17 @@ Ceilings read_ceilings_summary(const Json& summary) {
   return ceilings;
 }
 
+void refer_to(const Json& ceilings, const Json& those_of_row, Json& row) {
+  if (ceilings == those_of_row || row.at("percent_of_peak").is_null()) return;
+  const std::string peak = row.value("peak", "");
+  const auto before = best(read_ceilings_summary(those_of_row), peak);
+  const auto now = best(read_ceilings_summary(ceilings), peak);
+  if (before && now && *now > 0) {
+    row["percent_of_peak"] = row.at("percent_of_peak").get<double>() * *before / *now;
+  } else {
+    row["percent_of_peak"] = nullptr;
+    row.erase("peak");
+  }
+}
+
 }  // namespace warpath::harness

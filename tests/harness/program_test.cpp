@@ -1049,6 +1049,39 @@ TEST_F(ProgramTest, RowsOfAnotherRunSaySo) {
   EXPECT_FALSE(both.at("rows")[1].contains("run"));
 }
 
+TEST_F(ProgramTest, PercentagesReferToTheCeilingsOfTheArchive) {
+  write_config(R"([{"cross": {"n": [16, 32, 64], "variant": ["kernel", "host_fast"]}}])");
+  ASSERT_EQ(run({"run", "c.json"}).code, 0);
+  // As if other runs had measured the first two points: one that found twice the bandwidth, and one
+  // that found none.
+  const std::string timed = emulated ? "host_fast" : "kernel";
+  for (const auto& file : records()) {
+    Json record = read_json(file);
+    Json& row = record["row"];
+    const int n = row.at("params").at("n");
+    if (row.at("variant") != timed || n == 64) continue;
+    Json& ceilings = record["ceilings"];
+    ceilings = n == 16 ? Json{{"copy_gb_per_s", 2 * ceilings["copy_gb_per_s"].get<double>()}}
+                       : Json::object();
+    row["percent_of_peak"] = row["percent_of_peak"].get<double>() / 2;
+    folder_.write(std::filesystem::relative(file, folder_.path()), record.dump());
+  }
+  EXPECT_THAT(run({"run", "c.json", "--resume"}).err, HasSubstr("6 points are finished"));
+  const Json written = archive();
+  const double copy = written.at("ceilings").at("copy_gb_per_s");
+  std::size_t compared = 0;
+  for (const Json& row : written.at("rows")) {
+    if (row.at("variant") != timed) continue;
+    ++compared;
+    EXPECT_EQ(row.contains("peak"), row.at("params").at("n") != 32) << row;
+    EXPECT_EQ(row.at("percent_of_peak").is_null(), !row.contains("peak")) << row;
+    if (!row.contains("peak")) continue;
+    const double expected = 100 * row.at("gb_per_s").get<double>() / copy;
+    EXPECT_NEAR(row.at("percent_of_peak").get<double>(), expected, 1e-9 * expected) << row;
+  }
+  EXPECT_EQ(compared, 3U);
+}
+
 TEST_F(ProgramTest, ListShowsVariantsAndParameters) {
   const Outcome outcome = run({"list"});
   EXPECT_EQ(outcome.code, 0);
