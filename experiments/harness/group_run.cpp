@@ -127,6 +127,9 @@ void GroupRun::prepare(Member& member) {
 void GroupRun::verify(Member& member) {
   try {
     prepare(member);
+  } catch (const NoRoom& refusal) {
+    skip(member, std::string(no_room) + refusal.what());
+    return;
   } catch (const NotHere& refusal) {
     skip(member, refusal.what());
     return;

@@ -25,6 +25,8 @@ constexpr auto enum_table(Verified) {
 
 /// How PointResult::skipped begins if memory is too small; the caller reports such points.
 inline constexpr std::string_view does_not_fit = "does not fit: needs ";
+/// How it begins if a variant refused with NoRoom.
+inline constexpr std::string_view no_room = "does not fit now: ";
 /// How it begins if no sample was taken at full speed.
 inline constexpr std::string_view throttled = "the GPU throttled";
 

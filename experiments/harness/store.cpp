@@ -175,7 +175,9 @@ bool is_finished(const Json& record) {
   const Json& row = record.at("row");
   if (row.contains("error")) return false;
   const std::string skipped = row.value("skipped", "");
-  if (skipped.starts_with(does_not_fit) || skipped.starts_with(throttled)) return false;
+  for (const std::string_view passing : {does_not_fit, no_room, throttled}) {
+    if (skipped.starts_with(passing)) return false;
+  }
   return row.value("verified", "") == "passed" || !skipped.empty();
 }
 

@@ -164,6 +164,12 @@ class NotHere : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// Too little memory is free for what this variant allocates: --resume tries the point again.
+class NoRoom : public NotHere {
+ public:
+  using NotHere::NotHere;
+};
+
 /// One setting of the parameters that shape the problem: inputs on the device, room for the result,
 /// and the oracle's answer.
 class Problem {

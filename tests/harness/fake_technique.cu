@@ -57,6 +57,7 @@ class Doubling : public Problem {
     if (fault_ == "not_here" && variant == faulty_) {
       throw NotHere(variant + " does not fit this machine");
     }
+    if (fault_ == "no_room" && variant == faulty_) throw NoRoom(variant + " needs 8 bytes more");
     const bool host = variant.starts_with("host_") || variant == "oracle";
     choices_.clear();
     if (variant == "host_fast") choices_["loop"] = n_ % 2 == 0 ? "even" : "odd";
@@ -195,7 +196,7 @@ Technique technique() {
       delay,
       parameter("fault", std::string("none"),
                 {"none", "wrong_answer", "exception", "cuda_error", "device_lost",
-                 "device_vanishes", "too_large", "not_here", "endless"},
+                 "device_vanishes", "too_large", "not_here", "no_room", "endless"},
                 "what goes wrong"),
       parameter("faulty", std::string("none"), {}, "the variant that goes wrong"),
       parameter("when", std::string("verifying"), {"verifying", "timing"}, "when it goes wrong"),

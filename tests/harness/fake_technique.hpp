@@ -10,8 +10,8 @@
 namespace warpath::harness::fake {
 
 /// Parameters: n, fault (none, wrong_answer, exception, cuda_error, device_lost,
-/// device_vanishes, too_large, not_here; endless only says that it takes 10^9 steps an element),
-/// faulty (the variant that goes wrong), when (verifying, timing), delay_ms (of each host
+/// device_vanishes, too_large, not_here, no_room; endless only says that it takes 10^9 steps an
+/// element), faulty (the variant that goes wrong), when (verifying, timing), delay_ms (of each host
 /// execution), scale, tuning, seed. Variants: kernel and naive (anywhere), library (gpu),
 /// host_fast, host_slow and oracle (host). host_fast chooses its loop by n: even or odd.
 Technique technique();

@@ -609,6 +609,22 @@ TEST_F(ProgramTest, RefusedPointIsNoFailure) {
             0);
 }
 
+TEST_F(ProgramTest, PointWithoutRoomIsNoFailureAndIsTriedAgain) {
+  write_config(R"([{"cross": {"n": [16, 32], "variant": ["host_slow", "host_fast"]}}])",
+               R"({"fault": "no_room", "faulty": "host_slow"})");
+  const Outcome outcome = run({"run", "c.json"});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  const Json written = archive();
+  EXPECT_EQ(written.at("complete"), true);
+  for (const Json& row : written.at("rows")) {
+    const bool refused = row.at("variant") == "host_slow";
+    EXPECT_EQ(row.value("skipped", ""),
+              refused ? "does not fit now: host_slow needs 8 bytes more" : "");
+  }
+  EXPECT_THAT(run({"run", "c.json", "--resume"}).err,
+              HasSubstr("2 points are finished, 2 are to be measured"));
+}
+
 // A bound that was moved after the run: only the verdict follows it.
 TEST_F(ProgramTest, JudgesAnArchiveAgain) {
   std::filesystem::create_directories(folder_ / "configs/fake");

@@ -191,6 +191,8 @@ TEST_F(StoreTest, FailedAndSkippedPointsAreMeasuredAgain) {
   EXPECT_FALSE(is_finished(record_));
   record_["row"] = {{"verified", "not_verified"}, {"skipped", "does not fit: needs 8 bytes"}};
   EXPECT_FALSE(is_finished(record_));
+  record_["row"]["skipped"] = "does not fit now: 8 bytes are free";
+  EXPECT_FALSE(is_finished(record_));
   record_["row"] = {{"verified", "passed"},
                     {"skipped", "the GPU throttled in every one of 500 samples"}};
   EXPECT_FALSE(is_finished(record_));
