@@ -275,9 +275,9 @@ class Pairs : public harness::Problem {
     std::size_t total = 0;
     WARPATH_CUDA_CHECK(cudaMemGetInfo(&free, &total));
     if (static_cast<double>(needed) <= 0.95 * static_cast<double>(free)) return;
-    throw harness::NotHere(
-        point.text("variant") + " needs " + std::to_string(needed) +
-        " bytes for intermediate values, which do not fit: " + std::to_string(free) + " are free");
+    throw harness::NoRoom(point.text("variant") + " needs " + std::to_string(needed) +
+                          " bytes for intermediate values, and " + std::to_string(free) +
+                          " are free");
   }
 
   harness::Execution prepare_cpu(const Parameters& point) {
