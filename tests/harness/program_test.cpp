@@ -663,7 +663,40 @@ TEST_F(ProgramTest, JudgesAnArchiveAgain) {
     EXPECT_THAT(refused.err, HasSubstr("no.archive.json: $: is no archive")) << text;
   }
   std::filesystem::remove(folder_ / "configs/fake/e.json");
-  EXPECT_THAT(run({"judge", results().string()}).err, HasSubstr("configs/fake/e.json"));
+  const Outcome none = run({"judge", results().string()});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("configs/fake/e.json"));
+  EXPECT_EQ(archive().at("verdicts").at(0).at("verdict"), "MISSED");
+}
+
+TEST_F(ProgramTest, ArchiveThatCannotBeJudgedKeepsNoOtherFromIt) {
+  std::filesystem::create_directories(folder_ / "configs/fake");
+  const auto write = [&](const std::string& experiment, const std::string& most) {
+    folder_.write("configs/fake/" + experiment + ".json",
+                  R"({"schema": 1, "technique": "fake", "experiment": ")" + experiment +
+                      R"(", "title": "t", "measure": {"min_samples": 2, "max_samples": 2},
+      "sweep": [{"cross": {"n": 16, "variant": "host_fast"}}],
+      "expected": [{"kind": "aim", "where": {}, "metric": "time_ms", "at_most": )" +
+                      most + "}]}");
+  };
+  for (const std::string experiment : {"d", "e", "f"}) write(experiment, "1e9");
+  ASSERT_EQ(run({"run", "fake"}).code, 0);
+  for (const std::string experiment : {"d", "e", "f"}) write(experiment, "0");
+  std::filesystem::remove(folder_ / "configs/fake/d.json");
+  const std::string e = (results() / "fake.e.json").string();
+  const std::string before = read_text(e);
+  std::filesystem::resize_file(e, before.size() / 2);
+  const Outcome outcome = run({"judge", results().string()});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("fake.d.json was not judged: configs/fake/d.json"),
+                                 HasSubstr("fake.e.json was not judged")));
+  EXPECT_THAT(outcome.out, HasSubstr("fake.f.json\nMISSED (aim)"));
+  const auto verdict = [&](const std::string& name) {
+    return read_json(results() / name).at("verdicts").at(0).at("verdict");
+  };
+  EXPECT_EQ(verdict("fake.d.json"), "MET");
+  EXPECT_EQ(read_text(e), before.substr(0, before.size() / 2));
+  EXPECT_EQ(verdict("fake.f.json"), "MISSED");
 }
 
 TEST_F(ProgramTest, BenchmarkFilterAndListKeepWorking) {
