@@ -24,7 +24,14 @@ std::vector<Experiment> read_experiments(const RunOptions& options,
     }
     std::vector<Values> overrides;
     for (const std::string& text : options.overrides) {
-      overrides.push_back(read_override(text, technique));
+      Values values = read_override(text, technique);
+      for (const Values& earlier : overrides) {
+        if (earlier.first == values.first) {
+          throw UserError("--set " + abridged(text) + ": another --set names \"" + values.first +
+                          "\", too; give all of its values to one, separated by commas");
+        }
+      }
+      overrides.push_back(std::move(values));
     }
     const auto limit = options.force ? std::numeric_limits<std::int64_t>::max() : max_points;
     experiment.points = expand(experiment.config, options.profile, overrides, limit);

@@ -136,18 +136,23 @@ bool asked_for_help(const CommandLine& line, const char* synopsis,
   return true;
 }
 
+/// Results must not land in the folder that happens to be the current one.
+void require_folder(const std::string& out) {
+  if (out.empty()) throw UserError("--out '': expected the name of a folder");
+}
+
 std::vector<std::string> texts(const CommandLine& line, const char* name) {
   return line.values.contains(name) ? line.values[name].as<std::vector<std::string>>()
                                     : std::vector<std::string>();
 }
 
 void add_sweep_options(po::options_description& options, RunOptions& run) {
-  options.add_options()("help", "this text")(
+  options.add_options()("help,h", "this text")(
       "profile", po::value(&run.profile)->default_value(run.profile)->value_name("NAME"),
       "profile of the configuration, like smoke, paper or full")(
       "set", po::value(&run.overrides)->composing()->value_name("NAME=SPEC"),
       "values that replace a parameter's: n=1000,64K,2^20 or n=2^20:2^28:*4 or "
-      "selectivity=0:1:+0.1; K, M and G are 1000, 10^6 and 10^9; repeatable")(
+      "selectivity=0:1:+0.1; K, M and G are 1000, 10^6 and 10^9; once a parameter")(
       "force", po::bool_switch(&run.force),
       "expand to more than 10000 points, or run kernels on the CPU for more than an hour, if the "
       "sweep says so");
@@ -201,6 +206,7 @@ int run_command(const std::vector<std::string>& arguments, RunOptions run,
       "dry-run", po::bool_switch(&run.dry_run), "list points, bytes and an estimate of the time");
   const CommandLine line = parse(arguments, options, Benchmarks::taken);
   if (asked_for_help(line, "warpath run CONFIG... [options]", options)) return exit_good;
+  require_folder(run.out);
   run.command = portable_command("run", line);
   read_benchmark_flags(line.benchmark_flags, "run", /*only_names=*/false);
   run.configs = config_files(texts(line, "config"), techniques);
@@ -229,7 +235,7 @@ int verify_command(const std::vector<std::string>& arguments, RunOptions run,
 int judge_command(const std::vector<std::string>& arguments,
                   const std::vector<Technique>& techniques) {
   po::options_description options("Options");
-  options.add_options()("help", "this text");
+  options.add_options()("help,h", "this text");
   const CommandLine line = parse(arguments, options);
   if (asked_for_help(line, "warpath judge ARCHIVE|FOLDER...", options)) return exit_good;
   const std::vector<std::string> names = texts(line, "config");
@@ -240,7 +246,7 @@ int judge_command(const std::vector<std::string>& arguments,
 int compare_command(const std::vector<std::string>& arguments) {
   std::string fail_above;
   po::options_description options("Options");
-  options.add_options()("help", "this text")(
+  options.add_options()("help,h", "this text")(
       "fail-above", po::value(&fail_above)->value_name("PERCENT"),
       "exit with 1 if a row is slower by more than this, beyond the noise, or not right any more");
   const CommandLine line = parse(arguments, options);
@@ -262,17 +268,18 @@ int info_command(const std::vector<std::string>& arguments) {
   bool as_json = false;
   std::string out;
   po::options_description options("Options");
-  options.add_options()("help", "this text")("json", po::bool_switch(&as_json), "print JSON")(
+  options.add_options()("help,h", "this text")("json", po::bool_switch(&as_json), "print JSON")(
       "out", po::value(&out)->default_value("results/runs")->value_name("DIR"), "results folder");
   const CommandLine line = parse(arguments, options);
   if (asked_for_help(line, "warpath info [options]", options)) return exit_good;
+  require_folder(out);
   return print_info(out, as_json);
 }
 
 int demo_command(const std::vector<std::string>& arguments,
                  const std::vector<Technique>& techniques) {
   po::options_description options("Options");
-  options.add_options()("help", "this text");
+  options.add_options()("help,h", "this text");
   const CommandLine line = parse(arguments, options);
   if (asked_for_help(line, "warpath demo TECHNIQUE", options)) return exit_good;
   std::vector<std::string> known;
@@ -298,7 +305,7 @@ int list_command(const std::vector<std::string>& arguments,
                  const std::vector<Technique>& techniques) {
   bool as_json = false;
   po::options_description options("Options");
-  options.add_options()("help", "this text")("json", po::bool_switch(&as_json), "print JSON");
+  options.add_options()("help,h", "this text")("json", po::bool_switch(&as_json), "print JSON");
   const CommandLine line = parse(arguments, options);
   if (asked_for_help(line, "warpath list [TECHNIQUE...] [options]", options)) return exit_good;
   std::vector<Technique> listed;

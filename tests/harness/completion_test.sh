@@ -51,7 +51,7 @@ expect_only "--help --version ${commands[*]}" warpath ''
 for command in "${commands[@]}"; do
   # The words of the description name options, too; those of the table begin a line.
   offered=$(complete_words warpath "$command" -- | grep -v '^--benchmark' | sort | tr '\n' ' ')
-  known=$("$program" "$command" --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p' | sort | tr '\n' ' ')
+  known=$("$program" "$command" --help | sed -n 's/^  \(-h \[ \)\?\(--[a-z-]*\).*/\2/p' | sort | tr '\n' ' ')
   if [[ $offered != "$known" ]]; then
     printf '%s: offered %s, known %s\n' "$command" "$offered" "$known"
     failures=$((failures + 1))

@@ -1153,6 +1153,7 @@ TEST_F(ProgramTest, HelpIsThereForEveryCommand) {
     const Outcome outcome = run({command, "--help"});
     EXPECT_EQ(outcome.code, 0);
     EXPECT_THAT(outcome.out, HasSubstr("warpath " + command));
+    EXPECT_EQ(run({command, "-h"}).out, outcome.out);
   }
   EXPECT_THAT(run({"--help"}).out, HasSubstr("warpath verify"));
 }
@@ -1182,6 +1183,13 @@ TEST_F(ProgramTest, BadCommandLinesNameWhatIsKnown) {
   EXPECT_THAT(error({"run", "c.json", "--profile", "smoke"}),
               HasSubstr("unknown profile \"smoke\""));
   EXPECT_THAT(error({"run", "c.json", "--set", "m=1"}), HasSubstr("unknown parameter \"m\""));
+  EXPECT_THAT(error({"run", "c.json", "--set", "n=5", "--set", "seed=1", "--set", "n=6"}),
+              HasSubstr("--set n=6: another --set names \"n\", too"));
+  EXPECT_THAT(error({"verify", "c.json", "--set", "n=5", "--set", "n=5"}), HasSubstr("another"));
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"run", "c.json", "--out", ""}, {"info", "--out="}}) {
+    EXPECT_THAT(error(arguments), HasSubstr("--out"));
+  }
   EXPECT_THAT(error({"run", "c.json", "--benchmark_nothing=1"}), HasSubstr("--benchmark_nothing"));
   EXPECT_THAT(error({"run", "d.json"}), HasSubstr("d.json: cannot be read"));
   EXPECT_THAT(error({"verify", "fake"}), HasSubstr("no configurations under configs/fake"));
