@@ -28,8 +28,22 @@ _warpath_configurations() {
   done
 }
 
+# The techniques that the program $1 has a demonstration of.
+_warpath_demonstrations() {
+  "$1" list 2>/dev/null | sed -n 's/.*demonstration: warpath demo //p'
+}
+
 _warpath() {
   local typed=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]-}
+  # Bash makes three words of --option=value, the only form that the options of Google Benchmark have.
+  local is_value=''
+  if [[ $typed == '=' ]]; then
+    typed='' is_value=yes
+  elif [[ $before == '=' ]]; then
+    before=${COMP_WORDS[COMP_CWORD - 2]} is_value=yes
+  elif [[ $before == --benchmark_* ]]; then
+    before=''
+  fi
   local -A options=(
     [list]='--help --json'
     [run]='--help --profile --set --force --resume --out --dry-run
@@ -48,9 +62,11 @@ _warpath() {
   fi
   case $before in
     --profile) _warpath_words "$typed" smoke paper full && return ;;
-    --out) _warpath_files "$typed" && return ;;
+    --out | --benchmark_out) _warpath_files "$typed" && return ;;
+    --benchmark_format | --benchmark_out_format) _warpath_words "$typed" console json csv && return ;;
     --set | --fail-above) return ;;
   esac
+  [[ -z $is_value ]] || return 0
   if [[ $typed == -* ]]; then
     _warpath_words "$typed" "${options[$command]-}"
     [[ ${COMPREPLY[0]-} != *= ]] || compopt -o nospace 2>/dev/null
@@ -63,7 +79,8 @@ _warpath() {
       _warpath_files "$typed"
       COMPREPLY=("${names[@]}" "${COMPREPLY[@]}")
       ;;
-    list | demo) _warpath_words "$typed" "$(_warpath_configurations)" ;;
+    list) _warpath_words "$typed" "$(_warpath_configurations)" ;;
+    demo) _warpath_words "$typed" "$(_warpath_demonstrations "$1")" ;;
     judge | compare) _warpath_files "$typed" ;;
   esac
 }

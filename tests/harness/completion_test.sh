@@ -19,7 +19,7 @@ complete_words() {
   COMP_WORDS=("$@")
   COMP_CWORD=$(($# - 1))
   COMPREPLY=()
-  _warpath
+  _warpath "$1"
   ((${#COMPREPLY[@]} == 0)) || printf '%s\n' "${COMPREPLY[@]}"
 }
 
@@ -66,7 +66,18 @@ done
 expect_only 'run' warpath ru
 expect_only '--resume' warpath run fake --res
 expect_only 'full paper smoke' warpath run fake --profile ''
-expect_only 'fake' warpath demo fa
+expect_only 'full paper smoke' warpath run fake --profile =
+# configs/other has no demonstration: the program knows.
+expect_only 'fake' "$program" demo ''
+expect_only '' "$folder/nothing" demo ''
+for flag in --benchmark_format --benchmark_out_format; do
+  expect_only 'console csv json' warpath run fake $flag =
+  expect_only 'csv' warpath run fake $flag = cs
+  expect_only 'fake fake/throughput' warpath run $flag fa
+done
+expect_only 'mine.json' warpath run --benchmark_out = mi
+expect_only '' warpath run --benchmark_filter =
+expect_only '' warpath run --set n = fa
 expect_only 'fake fake/throughput' warpath verify fa
 expect_only 'other' warpath list o
 expect 'mine.json' warpath run mi
