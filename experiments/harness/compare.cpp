@@ -1,7 +1,5 @@
 #include "harness/compare.hpp"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdio>
 #include <map>
@@ -67,10 +65,6 @@ std::string listed(const std::set<std::string>& names) {
   return text;
 }
 
-std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 /// What tells a row from the others of its experiment: equal for equal rows of two archives,
 /// whatever the order of their parameters.
 std::map<std::string, std::string> identity(const Json& row) {
@@ -78,12 +72,6 @@ std::map<std::string, std::string> identity(const Json& row) {
   for (const auto& [name, value] : row.at("params").items()) settings[name] = text_of(value);
   settings["variant"] = row.at("variant");
   return settings;
-}
-
-std::string formatted(const char* format, double value) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), format, value);
-  return text.data();
 }
 
 double time_of(const Json& row, const char* name) {
@@ -167,21 +155,10 @@ class Comparison {
             row.value("host_is_in_the_time", false)};
   }
 
-  /// Parameters whose value differs between the rows.
-  static std::vector<std::string> varying(const std::vector<Pair>& rows) {
-    std::vector<std::string> names;
-    for (const auto& item : rows.front().first->at("params").items()) {
-      const bool varies = std::any_of(rows.begin(), rows.end(), [&](const Pair& row) {
-        const Json& params = row.first->at("params");
-        return !params.contains(item.key()) || params.at(item.key()) != item.value();
-      });
-      if (varies) names.push_back(item.key());
-    }
-    return names;
-  }
-
   void print(const std::string& experiment, const std::vector<Pair>& rows) {
-    const std::vector<std::string> columns = varying(rows);
+    Json earlier = Json::array();
+    for (const auto& [before, after] : rows) earlier.push_back(*before);
+    const std::vector<std::string> columns = varying_parameters(earlier);
     std::vector<std::string> header = {"variant"};
     header.insert(header.end(), columns.begin(), columns.end());
     header.insert(header.end(), {"before ms", "+-%", "after ms", "+-%", "after/before", ""});
@@ -192,12 +169,12 @@ class Comparison {
         line.push_back(text_of(before->at("params").value(column, Json("-"))));
       }
       for (const Json* row : {before, after}) {
-        line.push_back(has_time(*row) ? formatted("%.5f", time_of(*row, "median")) : "-");
-        line.push_back(has_time(*row) ? formatted("%.1f", 100 * time_of(*row, "noise")) : "-");
+        line.push_back(has_time(*row) ? formatted(time_of(*row, "median"), "%.5f") : "-");
+        line.push_back(has_time(*row) ? formatted(100 * time_of(*row, "noise"), "%.1f") : "-");
       }
       const bool timed = has_time(*before) && has_time(*after);
       line.push_back(
-          timed ? formatted("%.3f", time_of(*after, "median") / time_of(*before, "median")) : "-");
+          timed ? formatted(time_of(*after, "median") / time_of(*before, "median"), "%.3f") : "-");
       line.push_back(judge(*before, *after));
       lines.push_back(line);
     }

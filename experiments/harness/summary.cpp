@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <vector>
 
 #include "harness/colour.hpp"
@@ -14,31 +13,6 @@ namespace {
 
 using Line = std::vector<std::string>;
 
-std::string text_of(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
-std::string number(const Json& value, const char* format) {
-  if (!value.is_number()) return "-";
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), format, value.get<double>());
-  return text.data();
-}
-
-/// Parameters whose value differs between rows.
-std::vector<std::string> varying(const Json& rows) {
-  std::vector<std::string> names;
-  for (const auto& [name, first] : rows.front().at("params").items()) {
-    for (const Json& row : rows) {
-      if (row.at("params").at(name) != first) {
-        names.push_back(name);
-        break;
-      }
-    }
-  }
-  return names;
-}
-
 std::string note(const Json& row, std::FILE* out) {
   if (row.contains("error"))
     return coloured("FAILED", Colour::red, out) + ": " + text_of(row.at("error"));
@@ -47,7 +21,7 @@ std::string note(const Json& row, std::FILE* out) {
 }
 
 void print_rows(const Json& rows, std::FILE* out) {
-  const std::vector<std::string> columns = varying(rows);
+  const std::vector<std::string> columns = varying_parameters(rows);
   for (const auto& [name, value] : rows.front().at("params").items()) {
     if (std::find(columns.begin(), columns.end(), name) == columns.end()) {
       std::fprintf(out, "%s:%s ", name.c_str(), text_of(value).c_str());
@@ -61,10 +35,10 @@ void print_rows(const Json& rows, std::FILE* out) {
     Line line = {text_of(row.at("variant"))};
     for (const std::string& name : columns) line.push_back(text_of(row.at("params").at(name)));
     const Json& time = row.at("time_ms");
-    line.push_back(time.is_null() ? "-" : number(time.at("median"), "%.5f"));
-    line.push_back(time.is_null() ? "-" : number(100 * time.at("noise").get<double>(), "%.1f"));
-    line.push_back(number(row.at("gb_per_s"), "%.1f"));
-    line.push_back(number(row.at("percent_of_peak"), "%.1f"));
+    line.push_back(time.is_null() ? "-" : formatted(time.at("median"), "%.5f"));
+    line.push_back(time.is_null() ? "-" : formatted(100 * time.at("noise").get<double>(), "%.1f"));
+    line.push_back(formatted(row.at("gb_per_s"), "%.1f"));
+    line.push_back(formatted(row.at("percent_of_peak"), "%.1f"));
     line.push_back(text_of(row.at("verified")));
     line.push_back(note(row, out));
     lines.push_back(line);
@@ -79,8 +53,8 @@ std::string digits_for(const Json& verdict) {
     const std::string format = "%." + std::to_string(digits) + "g";
     const auto looks_equal = [&](const char* bound) {
       return verdict.contains(bound) && verdict.at(bound) != verdict.at("measured") &&
-             number(verdict.at(bound), format.c_str()) ==
-                 number(verdict.at("measured"), format.c_str());
+             formatted(verdict.at(bound), format.c_str()) ==
+                 formatted(verdict.at("measured"), format.c_str());
     };
     if (!looks_equal("at_least") && !looks_equal("at_most")) return format;
   }
@@ -95,6 +69,29 @@ std::string in_colour(const std::string& verdict, std::FILE* out) {
 }
 
 }  // namespace
+
+std::string text_of(const Json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+std::string formatted(const Json& value, const char* format) {
+  if (!value.is_number()) return "-";
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), format, value.get<double>());
+  return text.data();
+}
+
+std::vector<std::string> varying_parameters(const Json& rows) {
+  std::vector<std::string> names;
+  for (const auto& item : rows.front().at("params").items()) {
+    const bool varies = std::any_of(rows.begin(), rows.end(), [&](const Json& row) {
+      const Json& params = row.at("params");
+      return !params.contains(item.key()) || params.at(item.key()) != item.value();
+    });
+    if (varies) names.push_back(item.key());
+  }
+  return names;
+}
 
 void print_table(const std::vector<std::vector<std::string>>& lines, std::FILE* out) {
   std::vector<std::size_t> width(lines.front().size());
@@ -113,7 +110,9 @@ void print_table(const std::vector<std::vector<std::string>>& lines, std::FILE* 
 void print_verdicts(const Json& verdicts, std::FILE* out) {
   for (const Json& verdict : verdicts) {
     const std::string format = digits_for(verdict);
-    const auto figure = [&](const char* name) { return number(verdict.at(name), format.c_str()); };
+    const auto figure = [&](const char* name) {
+      return formatted(verdict.at(name), format.c_str());
+    };
     const char* const metric = verdict.contains("counter") ? "counter" : "metric";
     std::fprintf(out, "%s (%s): %s", in_colour(text_of(verdict.at("verdict")), out).c_str(),
                  text_of(verdict.at("kind")).c_str(), text_of(verdict.at(metric)).c_str());

@@ -1,4 +1,4 @@
-// The table at the end of a run.
+// The table at the end of a run, and what every table of rows is made of.
 #pragma once
 
 #include <cstdio>
@@ -15,6 +15,15 @@ void print_summary(const Json& archive, std::FILE* out);
 
 /// One line a verdict of an archive.
 void print_verdicts(const Json& verdicts, std::FILE* out);
+
+/// A text without its quotes, all else as JSON.
+std::string text_of(const Json& value);
+
+/// The number as printf prints a double; "-" if it is none.
+std::string formatted(const Json& value, const char* format);
+
+/// The parameters of the first row whose value is not that of all rows.
+std::vector<std::string> varying_parameters(const Json& rows);
 
 /// Lines of equally many cells, in columns.
 void print_table(const std::vector<std::vector<std::string>>& lines, std::FILE* out);
