@@ -1,4 +1,4 @@
-// Archives that are there: found by name, and told from other files.
+// Finds archives by name, and refuses other files.
 #pragma once
 
 #include <filesystem>

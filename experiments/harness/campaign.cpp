@@ -205,7 +205,7 @@ class Campaign {
     try {
       return std::filesystem::exists(archive) ? read_json(archive).at(key) : Json(nullptr);
     } catch (const std::exception&) {
-      return nullptr;  // no archive of ours
+      return nullptr;  // not an archive
     }
   }
 

@@ -65,8 +65,8 @@ std::string listed(const std::set<std::string>& names) {
   return text;
 }
 
-/// What tells a row from the others of its experiment: equal for equal rows of two archives,
-/// whatever the order of their parameters.
+/// The variant and all parameters of a row, by which rows of two archives are matched; independent
+/// of the order of the parameters.
 std::map<std::string, std::string> identity(const Json& row) {
   std::map<std::string, std::string> settings;
   for (const auto& [name, value] : row.at("params").items()) settings[name] = text_of(value);

@@ -17,7 +17,7 @@ std::string slug(const Node& node) {
       text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") != std::string::npos) {
     node.expected("a name of lower-case letters, digits and _");
   }
-  // It names a file and a folder.
+  // The name becomes part of file and folder names.
   if (text.size() > 100) node.expected("a name of at most 100 characters");
   return text;
 }

@@ -19,7 +19,7 @@ constexpr auto enum_table(Cache) {
   return std::to_array<EnumName<Cache>>({{Cache::cold, "cold"}, {Cache::warm, "warm"}});
 }
 
-/// What an expected figure is, and so what is said of the measured one beside it.
+/// The kind of an expected figure, which decides the possible verdicts.
 enum class Kind {
   claim,      ///< of a source: REPRODUCED or DIFFERS
   aim,        ///< of this project: MET or MISSED
@@ -30,7 +30,7 @@ constexpr auto enum_table(Kind) {
       {{Kind::claim, "claim"}, {Kind::aim, "aim"}, {Kind::comparison, "comparison"}});
 }
 
-/// What of a row is set beside what is expected.
+/// The quantity of a row that is compared with the expected figure.
 enum class Metric { speedup_over, ratio, time_ms, gb_per_s, percent_of_peak, counter };
 constexpr auto enum_table(Metric) {
   return std::to_array<EnumName<Metric>>({{Metric::speedup_over, "speedup_over"},
@@ -63,7 +63,7 @@ struct Sweep {
   std::vector<Condition> exclude;
 };
 
-/// One figure to be set beside what is measured.
+/// One expected figure.
 struct Expected {
   Kind kind = Kind::claim;
   Condition where;

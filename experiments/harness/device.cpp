@@ -126,7 +126,7 @@ Device query_device() {
 }
 
 std::int64_t free_device_bytes() {
-  // What the stream-ordered pool keeps for later is free, too, once the streams have given it back.
+  // Memory that the stream-ordered pool caches is free, too, once the streams have returned it.
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   int current = 0;
   cudaMemPool_t pool{};

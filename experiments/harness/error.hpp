@@ -1,4 +1,4 @@
-// What the user can put right: an input that cannot be used. The program prints it and exits 2.
+// Invalid input, which the user can correct. The program prints the error and exits with 2.
 #pragma once
 
 #include <stdexcept>
@@ -12,7 +12,7 @@ class UserError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What somebody typed, short enough for a message: more than `most` bytes end in "...".
+/// Input shortened for a message: a text of more than `most` bytes ends in "...".
 inline std::string abridged(const std::string& text, std::size_t most = 120) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }

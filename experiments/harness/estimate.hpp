@@ -8,21 +8,21 @@
 
 namespace warpath::harness {
 
-/// In seconds.
+/// A run time, in seconds.
 struct Estimate {
   double least = 0;
   double most = 0;
   double executor = 0;  ///< of `least`: kernels that run on the CPU, on the emulated backend
 };
 
-/// Of the points among those of the group.
+/// The time that the given points of the group take.
 Estimate estimate(const Group& group, const std::vector<const Point*>& points);
 
 /// Why the point is skipped on this machine, as far as that is known without its problem; else
 /// empty. Asks no GPU.
 std::string why_not_here(const Point& point);
 
-/// What is to run of a group.
+/// The points of a group that are still to run.
 struct Pending {
   const Group* group;
   std::vector<const Point*> points;

@@ -135,7 +135,7 @@ Sample GpuClock::sample(const Execution& execution, const SampleShape& shape) {
     WARPATH_CUDA_CHECK(
         cudaMemsetAsync(flush_buffer_, 0x5A, static_cast<std::size_t>(flush_bytes()), stream_));
   }
-  // Whatever the preparation left to do must not fill the queue behind the kernel that waits.
+  // Work that the preparation enqueued must not occupy the queue while the GPU is held back.
   WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream_));
   stamp(0);
   if (!shape.waits_for_gpu) hold_back();

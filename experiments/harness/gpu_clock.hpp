@@ -50,7 +50,7 @@ class GpuClock {
   [[nodiscard]] std::optional<unsigned> max_sm_clock_mhz() const { return max_clock_mhz_; }
 
  private:
-  /// What kernels and host tell each other, in host memory that both see.
+  /// Flags and clock stamps in host memory, shared by kernels and host.
   struct Shared;
 
   void stamp(int which);

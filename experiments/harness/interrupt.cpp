@@ -19,7 +19,7 @@ std::array<std::atomic<const char*>, 8> own_files;
 static_assert(std::atomic<const char*>::is_always_lock_free, "a signal handler reads them");
 
 void say(const char* text) {
-  // A failed write is of no consequence: nobody is listening.
+  // A failed write does not matter: stderr is closed.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, std::strlen(text));
 }
 

@@ -5,17 +5,17 @@
 
 namespace warpath::harness {
 
-/// From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE (nobody reads the output any more) set
+/// From now on SIGINT, SIGTERM, SIGHUP and SIGPIPE (the reader of the output has closed it) set
 /// interrupted(), and the first says so on stderr. A second SIGINT or SIGTERM ends the process at
-/// once, less every FileOfThisProcess. What the parent told this process to ignore stays
-/// ignored, but for SIGPIPE.
+/// once, after it has removed every FileOfThisProcess. What the parent told this process to ignore
+/// stays ignored, but for SIGPIPE.
 void catch_interrupts();
 bool interrupted();
 /// What a shell is told of the signal: 128 and its number. 0 if there was none.
 int interrupt_exit_code();
 
-/// SIGINT, SIGTERM and SIGHUP wait while the object lives, also for the program that this process
-/// becomes in the meantime; its catch_interrupts() lets them through.
+/// Blocks SIGINT, SIGTERM and SIGHUP while the object lives. The mask survives exec(); the new
+/// program's catch_interrupts() unblocks them.
 class HoldSignals {
  public:
   HoldSignals();

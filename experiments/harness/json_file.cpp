@@ -21,7 +21,7 @@ namespace warpath::harness {
 namespace {
 
 constexpr int max_depth = 64;
-/// The library looks for a key by going through all of them.
+/// The library searches the keys of an object linearly.
 constexpr std::size_t max_keys = 10'000;
 constexpr std::size_t max_file_bytes = std::size_t{64} << 20;
 

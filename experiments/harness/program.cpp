@@ -61,7 +61,7 @@ std::vector<std::string> option_names(const po::options_description& options) {
   return names;
 }
 
-/// A link that leads nowhere is there, too: reading it says why it cannot be read.
+/// True for a dangling link, too: reading it gives the error that names it.
 bool is_there(const std::filesystem::path& file) {
   std::error_code error;
   const auto type = std::filesystem::symlink_status(file, error).type();
@@ -359,7 +359,7 @@ int code_after_output(int code) {
   const bool failed = std::fflush(stdout) != 0;
   const int error = errno;
   if (!failed && std::ferror(stdout) == 0 && std::cout) return code;
-  if (interrupt_exit_code() == 128 + SIGPIPE) return 128 + SIGPIPE;  // nobody wants more of it
+  if (interrupt_exit_code() == 128 + SIGPIPE) return 128 + SIGPIPE;  // the reader has closed it
   std::fprintf(stderr, "warpath: the output could not be written%s%s\n", error == 0 ? "" : ": ",
                error == 0 ? "" : std::strerror(error));
   return code == exit_good ? exit_failed_points : code;

@@ -1,4 +1,4 @@
-// What a record may hold: it is read back from a file that anything may have happened to.
+// Validates records when they are read back: their files may have been edited or damaged.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace warpath::harness {
 
-/// What keeps the JSON from being a record of the point, as the place and what is wrong there;
-/// empty if nothing does. All that is read out of a record is checked here, once.
+/// The first fault of the JSON as a record of the point: its place, and what is wrong there; empty
+/// for a valid record. All that is read out of a record is checked here, once.
 std::string fault_of_record(const Json& record, const Point& point);
 
 /// The same of the row of an archive, which may be of any point.

@@ -67,7 +67,7 @@ void check_filter(const std::string& filter) {
   // The time and the stack that a pattern takes grow with its length.
   if (filter.size() > 1000) throw UserError(flag + ": expected at most 1000 characters");
   try {
-    // A minus before it turns it round.
+    // A leading minus inverts the filter.
     const std::regex parsed(filter.starts_with('-') ? filter.substr(1) : filter,
                             std::regex_constants::extended);
   } catch (const std::regex_error& error) {
@@ -102,7 +102,7 @@ void check_can_be_written(const std::string& file) {
 class KeptReport : public benchmark::BenchmarkReporter {
  public:
   explicit KeptReport(ReportFormat format) {
-    // Its replacement, says the library, is the user's own; what it writes is what users have.
+    // Deprecated in favour of a reporter of one's own, but its format is the one that tools read.
     BENCHMARK_DISABLE_DEPRECATED_WARNING
     if (format == ReportFormat::csv) reporter_ = std::make_unique<benchmark::CSVReporter>();
     BENCHMARK_RESTORE_DEPRECATED_WARNING

@@ -29,7 +29,7 @@ struct BenchmarkFlags {
   ReportFormat out_format = ReportFormat::json;
   std::vector<std::string> passed_on;  ///< what only changes how a report looks
 
-  /// Whether stdout is a program's to read, so that all else goes to stderr.
+  /// Whether stdout holds a report for another program to read; all else goes to stderr then.
   [[nodiscard]] bool owns_stdout() const {
     return format == ReportFormat::json || format == ReportFormat::csv;
   }

@@ -8,7 +8,8 @@
 namespace warpath::harness {
 namespace {
 
-/// How fast the multiprocessors ran while the samples were taken; null where nobody could read it.
+/// How fast the multiprocessors ran while the samples were taken; null where the clock cannot be
+/// read.
 Json clocks(const std::vector<double>& mhz) {
   if (mhz.empty()) return nullptr;
   const TimeSummary summary = summarize(mhz);

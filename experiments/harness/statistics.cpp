@@ -15,8 +15,7 @@ double quantile(const std::vector<double>& sorted, double share) {
 }
 
 /// The number of samples below the true median is binomial(n, 1/2); its normal approximation says
-/// between which ranks the median lies in 95 of 100 cases, whatever the distribution of the times
-/// is.
+/// between which ranks the median lies in 95 of 100 cases, for any distribution of the times.
 double median_noise(const std::vector<double>& sorted, double median) {
   const auto n = static_cast<double>(sorted.size());
   if (std::ssize(sorted) < fewest_samples || !(median > 0)) return 1;

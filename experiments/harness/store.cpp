@@ -45,7 +45,7 @@ std::string file_name(const std::string& text) {
   return plain ? file : file.substr(0, 180) + "-" + hash_text(text);
 }
 
-/// What killed runs were writing: in the folder, and in its folders of records.
+/// Removes the temporary files of killed runs from the folder and its folders of records.
 void remove_temporaries(const std::filesystem::path& folder) {
   std::error_code error;
   for (std::filesystem::recursive_directory_iterator entry(folder, error), end;
@@ -98,7 +98,7 @@ bool FolderLock::lock(const std::filesystem::path& folder) {
     throw UserError("another run is writing to " + folder.string() + " (" + who +
                     "); wait for its end, or choose another folder with --out DIR");
   }
-  // The holder before may have removed the file after it was opened here: then another is the lock.
+  // The previous holder may have removed the file after it was opened here: the lock is void then.
   struct stat named {};
   if (stat(file_.c_str(), &named) == 0 && named.st_ino == locked.st_ino) return true;
   close(descriptor_);

@@ -93,7 +93,7 @@ constexpr auto enum_table(Role) {
 
 /// Where a variant can run, and so which clock times it.
 enum class Runs {
-  anywhere,  ///< a kernel of ours: timed on a GPU, only verified on the emulated backend
+  anywhere,  ///< a kernel of this project: timed on a GPU, only verified on the emulated backend
   gpu,       ///< a device library (CUB, Thrust): the cuda backend only
   host,      ///< plain C++ on the CPU: timed by the wall clock on both backends
   elsewhere  ///< not in this program: another one measures it, and writes its rows into the archive
@@ -175,8 +175,8 @@ class NoRoom : public NotHere {
 class Problem {
  public:
   virtual ~Problem() = default;
-  /// Whatever must not be timed (choosing the kernel, temporary storage) is done here; the result
-  /// is what is timed. May throw NotHere.
+  /// Does all work that must not be timed (choosing the kernel, temporary storage), and returns the
+  /// execution that is timed. May throw NotHere.
   virtual Execution prepare(const Parameters& point) = 0;
   /// Overwrites the result, so that nothing stale can pass for an answer.
   virtual void poison(cudaStream_t stream) = 0;

@@ -1,4 +1,4 @@
-// What is expected, set beside what was measured: claims, aims and comparisons, told apart.
+// Judges measurements by the expected figures: claims, aims and comparisons.
 #pragma once
 
 #include <filesystem>

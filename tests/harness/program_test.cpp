@@ -53,7 +53,7 @@ class ProgramTest : public testing::Test {
     pointers.push_back(nullptr);
     const std::string out = folder_ / ("out.txt" + tag);
     const std::string err = folder_ / ("err.txt" + tag);
-    std::filesystem::remove(err);  // nobody shall take an earlier process's words for this one's
+    std::filesystem::remove(err);  // else a test may read an earlier process's words
     const pid_t child = fork();
     if (child != 0) return child;
     if (chdir(folder_.path().c_str()) != 0) _exit(126);
@@ -323,7 +323,7 @@ TEST_F(ProgramTest, WhatItsParentIgnoresIsIgnored) {
   EXPECT_EQ(archive().at("rows").size(), 3U);
 }
 
-/// A pipe that nobody reads, as what `into` writes to.
+/// Makes `into` a pipe without a reader.
 void close_the_other_end(int into) {
   int ends[2];
   if (pipe(ends) != 0) _exit(125);
@@ -333,13 +333,13 @@ void close_the_other_end(int into) {
 
 TEST_F(ProgramTest, ClosedPipeEndsTheRunInOrder) {
   write_config(ten_slow_points);
-  // 2>&1 | head: the first line of progress finds nobody.
+  // 2>&1 | head: the first line of progress finds no reader.
   const Outcome early = run({"run", "c.json"}, "", [] { close_the_other_end(STDERR_FILENO); });
   EXPECT_EQ(early.code, 128 + SIGPIPE);
   EXPECT_EQ(archive().at("complete"), false);
   EXPECT_LT(records().size(), 10U);
   EXPECT_THAT(left_over(), IsEmpty());
-  // | head: only the summary finds nobody.
+  // | head: only the summary finds no reader.
   write_config(R"([{"cross": {"n": [1, 2], "variant": "host_fast"}}])");
   const Outcome late = run({"run", "c.json"}, "", [] { close_the_other_end(STDOUT_FILENO); });
   EXPECT_EQ(late.code, 128 + SIGPIPE);
