@@ -89,6 +89,11 @@ class Row:
     """Launches and waiting are in the time, not the GPU's work alone."""
 
     @property
+    def time_has_host(self) -> bool:
+        """Of a time of either clock: the host's clock has all that the host does."""
+        return self.clock == "host" or self.host_is_in_the_time
+
+    @property
     def gpu_time_has_host(self) -> bool:
         """Of a time of the GPU's; a time of the host's clock has nothing else in it."""
         return self.clock == "gpu" and self.host_is_in_the_time

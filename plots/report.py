@@ -182,13 +182,19 @@ def verdict_cells(archive: Archive, verdict: Verdict) -> dict[str, str]:
 
 
 def verdict_doubts(archive: Archive, verdict: Verdict) -> str:
-    """The marks of the row that decided and of its baseline; none of a counter."""
+    """The marks of the row that decided and of its baseline; none of a counter.
+
+    Of two times, the host's part counts where one has it and the other has not.
+    """
     if verdict.counter or not verdict.at:
         return ""
     row = row_at(archive, verdict.at)
     baseline = row_at(archive, verdict.at | verdict.baseline) if verdict.baseline else None
     marks = doubts(archive, row) + doubts(archive, baseline)
-    return "".join(mark for mark in (FEW, WIDE, OTHER_RUN) if mark in marks)
+    if row and baseline:
+        unlike = row.time_has_host != baseline.time_has_host
+        marks = marks.replace(WITH_HOST, "") + (WITH_HOST if unlike else "")
+    return "".join(mark for mark in (FEW, WIDE, OTHER_RUN, WITH_HOST) if mark in marks)
 
 
 def row_at(archive: Archive, point: dict[str, Any]) -> Row | None:
@@ -277,7 +283,7 @@ def marks_explained(text: str) -> str:
     if WITH_HOST in text:
         texts.append(
             f"{WITH_HOST} The call waits for the GPU: the host's part is in the time; at a "
-            "speed-up: in one of the two times only."
+            "speed-up or a ratio: in one of the two times only."
         )
     return " ".join(texts)
 

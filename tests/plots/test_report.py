@@ -333,6 +333,56 @@ def test_a_time_with_the_host_in_it_is_marked(passes_folder):
     assert any(line.endswith("| ---: |") for line in rules)  # numbers, though they have marks
 
 
+RELATED = {"at_least": 1, "measured": 1.2, "metric": "speedup_over"}
+RELATED |= {"baseline": {"variant": "cub"}, "at": {"n": 2**28, "variant": "single_pass"}}
+
+
+@pytest.mark.parametrize("metric", ["speedup_over", "ratio"])
+@pytest.mark.parametrize(
+    ("with_host", "measured"),
+    [((), "1.2"), (("cub",), "1.2¶"), (("single_pass",), "1.2¶"), (("cub", "single_pass"), "1.2")],
+)
+def test_a_verdict_on_two_times_is_marked_if_one_has_the_host_in_it(
+    passes_folder, metric, with_host, measured
+):
+    content = synthetic.passes()
+    for row in content["rows"]:
+        row["host_is_in_the_time"] = row["variant"] in with_host and row["params"]["n"] == 2**28
+    missed = verdict_of("aim", "MISSED") | RELATED | {"metric": metric}
+    synthetic.write(passes_folder, content | {"verdicts": [missed]})
+    markdown = make(passes_folder)[1]
+    in_front = section(markdown, "Claims that differ and aims that were missed")
+    beside = section(markdown, "Synthetic passes").split("#### Times")[0]
+    for body in (in_front, beside):
+        assert f"| >= 1 | {measured} | **MISSED** |" in body
+        explained = "¶ The call waits for the GPU: the host's part is in the time; at a speed-up or"
+        assert (explained in body) == ("¶" in measured)
+
+
+@pytest.mark.parametrize(("with_host", "measured"), [(False, "1.2¶"), (True, "1.2")])
+def test_a_gpus_time_beside_one_of_the_hosts_clock_is_marked(passes_folder, with_host, measured):
+    content = synthetic.passes()
+    content["rows"].append(synthetic.row("std", n=2**28))
+    for row in content["rows"]:
+        row["host_is_in_the_time"] = with_host and row["variant"] == "single_pass"
+    met = verdict_of("aim", "MET") | RELATED | {"baseline": {"variant": "std"}}
+    synthetic.write(passes_folder, content | {"verdicts": [met]})
+    body = section(make(passes_folder)[1], "Synthetic passes")
+    assert f"| >= 1 | {measured} | **MET** |" in body
+
+
+def test_a_verdict_on_one_time_is_marked_if_the_host_is_in_it(passes_folder):
+    content = synthetic.passes()
+    for row in content["rows"]:
+        row["host_is_in_the_time"] = row["variant"] == "single_pass"
+    met = verdict_of("aim", "MET", at_most=1, measured=0.75) | {"at": RELATED["at"]}
+    counted = met | {"metric": "counter", "counter": "kept_items"}
+    synthetic.write(passes_folder, content | {"verdicts": [met, counted]})
+    body = section(make(passes_folder)[1], "Synthetic passes")
+    assert "| time ms | n=2^28, operation=select_if | <= 1 | 0.75¶ |" in body
+    assert "| kept items | n=2^28, operation=select_if | <= 1 | 0.75 |" in body
+
+
 def test_what_is_not_known_of_the_sources_is_said(passes_folder):
     unknown = synthetic.provenance() | {"git_commit": "unknown", "git_dirty": None}
     synthetic.write(passes_folder, synthetic.passes() | {"provenance": unknown})
