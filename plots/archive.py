@@ -134,6 +134,11 @@ class Verdict:
     missing: str | None
     source: str | None
 
+    @property
+    def is_in_part(self) -> bool:
+        """Only some of its settings have a value; they decided."""
+        return self.measured is not None and self.missing is not None
+
 
 @dataclass(frozen=True)
 class Provenance:

@@ -164,9 +164,9 @@ _VERDICT_CLASSES = {
 
 
 def _page_cell(text: str, numeric: bool) -> str:
-    plain = text.strip("*")
-    if kind := _VERDICT_CLASSES.get(plain):
-        return f'<td><span class="verdict {kind}">{html.escape(plain)}</span></td>'
+    found = re.fullmatch(r"\*\*([A-Z ]+)\*\*(.*)", text)
+    if found and (kind := _VERDICT_CLASSES.get(found[1])):
+        return f'<td><span class="verdict {kind}">{found[1]}</span>{_inline(found[2])}</td>'
     return f"<td{' class=number' if numeric else ''}>{_inline(text)}</td>"
 
 

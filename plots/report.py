@@ -12,6 +12,7 @@ Knows no technique by name: the figures come from plots/<slug>.py, the rest from
 from __future__ import annotations
 
 import argparse
+import operator
 import re
 import sys
 import traceback
@@ -51,6 +52,8 @@ def is_number(value: Any) -> bool:
 
 
 RELATIONS = {"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "="}
+HOLDS = {name: getattr(operator, name) for name in RELATIONS}
+HOLDS["in"] = lambda value, values: value in values
 
 
 def setting(name: str, value: Any) -> str:
@@ -169,16 +172,76 @@ def verdict_cells(archive: Archive, verdict: Verdict) -> dict[str, str]:
     times = NONE
     if verdict.measured is not None and is_number(verdict.published) and verdict.published:
         times = number(verdict.measured / verdict.published, 3)
-    about = remark(archive, verdict)
+    of, about = extent(archive, verdict), remark(archive, verdict)
     return {
         "required": " and ".join(required) or NONE,
         "measured": number(verdict.measured, digits) + verdict_doubts(archive, verdict),
         "published": number(verdict.published),
         "measured / published": times,
-        "verdict": f"**{verdict.verdict}**",
+        "verdict": f"**{verdict.verdict}**" + (f" ({of})" if of else ""),
         "source": about,
         "remark": about,
     }
+
+
+def extent(archive: Archive, verdict: Verdict) -> str:
+    """How many of its settings a verdict rests on; nothing where all are there, or none is."""
+    if verdict.measured is None:
+        return ""
+    texts = []
+    if verdict.is_in_part:
+        judged, every = settings_of(archive, verdict)
+        known = 0 < judged < every  # else the rows are others than those that were judged
+        texts.append(f"{judged} of {counted(every, 'setting')}" if known else "not all settings")
+    if not archive.complete:
+        texts.append("so far")
+    return ", ".join(texts)
+
+
+def settings_of(archive: Archive, verdict: Verdict) -> tuple[int, int]:
+    """How many settings have a value of the metric, and how many there are.
+
+    As `warpath judge` counts: where no variant is named, the technique's variants stand for one
+    setting together.
+    """
+    any_variant = "variant" not in verdict.where
+    judged, every = set(), set()
+    for row in archive.rows:
+        point = {**row.params, "variant": row.variant}
+        if not all(holds(point.get(name), what) for name, what in verdict.where.items()):
+            continue
+        if any_variant and row.role != "technique":
+            continue
+        setting = (row.problem, None if any_variant else row.variant)
+        every.add(setting)
+        if has_metric(archive, verdict, row):
+            judged.add(setting)
+    return len(judged), len(every)
+
+
+def holds(value: Any, condition: Any) -> bool:
+    """Whether a parameter is what a configuration's condition asks for."""
+    relations = condition if isinstance(condition, dict) else {"eq": condition}
+    try:
+        return all(HOLDS[name](value, operand) for name, operand in relations.items())
+    except (LookupError, TypeError):  # another relation, or values that have no order
+        return False
+
+
+def has_metric(archive: Archive, verdict: Verdict, row: Row) -> bool:
+    """Whether the row, with its baseline, says what the verdict is about."""
+    if row.verified == "failed":
+        return False
+    if verdict.counter:
+        return verdict.counter in row.counters
+    if row.timing is None:
+        return False
+    if verdict.metric in ("gb_per_s", "percent_of_peak"):
+        return getattr(row, verdict.metric) is not None
+    if not verdict.baseline:
+        return True
+    other = row_at(archive, {**row.params, "variant": row.variant} | verdict.baseline)
+    return other is not None and other.timing is not None
 
 
 def verdict_doubts(archive: Archive, verdict: Verdict) -> str:
@@ -222,6 +285,8 @@ def remark(archive: Archive, verdict: Verdict) -> str:
     found = {k: v for k, v in verdict.at.items() if k in swept and k not in fixed}
     if found:
         parts.append(f"decided at {settings(found)}")
+    if verdict.kind == "comparison" and (of := extent(archive, verdict)):
+        parts.append(f"measured: {of}")
     if verdict.missing:
         parts.append(f"missing here: {verdict.missing}")
     return "; ".join(parts) or NONE
@@ -661,8 +726,12 @@ SUMMARY += ["timed on GPU", "timed on CPU", "claims", "aims", "comparisons", "st
 
 
 def tally(of_all: Iterable[Verdict], kind: str) -> str:
-    """How many verdicts of a kind say what."""
-    counts = Counter(each.verdict.lower() for each in of_all if each.kind == kind)
+    """How many verdicts of a kind say what, and of all their settings or in part."""
+    counts = Counter(
+        each.verdict.lower() + (" in part" if each.is_in_part else "")
+        for each in of_all
+        if each.kind == kind
+    )
     return ", ".join(f"{count} {word}" for word, count in counts.items()) or NONE
 
 
@@ -691,7 +760,8 @@ HOW_TO_READ = (
     "what was measured, all times, what was skipped and why, and the command and the commit that "
     "made them. Claims of a source are REPRODUCED or DIFFER, aims of this project are MET or "
     "MISSED, published figures of other hardware are shown and not judged; what no row can say is "
-    "NOT TESTABLE HERE.",
+    "NOT TESTABLE HERE. Where rows are missing for some settings of a verdict, it is of the others "
+    "alone, and says of how many.",
     "Only verified answers have times: the median, and the 10th and 90th percentile beside it. "
     "GB/s counts the bytes that any solution must read and write. Peers are other libraries, naive "
     "and oracle are baselines; all other variants are this project's. What variants, parameters "

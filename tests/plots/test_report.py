@@ -3,6 +3,7 @@
 import json
 import re
 
+import archive as archives
 import document
 import pytest
 import report
@@ -261,6 +262,81 @@ def test_claims_aims_and_comparisons_are_told_apart_and_counted_apart(passes_fol
         assert word not in compared
     assert "| 1 reproduced | 1 missed, 1 met | 1 shown |" in markdown
     assert "aims of this project: 1 missed, 1 met" in markdown
+
+
+def timed_in_part(variants=("single_pass",)):
+    """A passes archive in which these variants have no time at the largest n."""
+    content = synthetic.passes()
+    for row in content["rows"]:
+        if row["variant"] in variants and row["params"]["n"] == 2**28:
+            row |= {"time_ms": None, "gb_per_s": None, "skipped": "no room"}
+    return content
+
+
+WHERE_SINGLE = {"variant": "single_pass", "n": {"ge": 2**20}, "operation": {"in": ["select_if"]}}
+IN_PART = [
+    # Of n = 2^20, 2^24 and 2^28 the last one is missing, of the row itself or of its baseline.
+    (("single_pass",), {"where": WHERE_SINGLE}, "2 of 3 settings"),
+    (("single_pass",), {"where": WHERE_SINGLE, "metric": "gb_per_s"}, "2 of 3 settings"),
+    (("cub",), {"where": WHERE_SINGLE, "baseline": {"variant": "cub"}}, "2 of 3 settings"),
+    (("cub",), {"where": WHERE_SINGLE, "counter": "kept"}, "1 of 3 settings"),
+    # The technique's variants stand for one setting together: all lack a time, or only one does.
+    (("single_pass", "two_pass_recount", "two_pass_copy"), {"where": {}}, "3 of 4 settings"),
+    (("single_pass",), {"where": {}}, "not all settings"),
+    (("single_pass",), {"where": {"n": {"lt": "text"}}}, "not all settings"),
+]
+
+
+@pytest.mark.parametrize(("variants", "changes", "of"), IN_PART)
+def test_a_verdict_on_some_of_its_settings_says_of_how_many(
+    passes_folder, capsys, variants, changes, of
+):
+    content = timed_in_part(variants)
+    next(row for row in content["rows"] if row["params"]["n"] == 2**20)["counters"] = {"kept": 7}
+    verdicts = [
+        verdict_of("claim", "REPRODUCED", at_most=1, measured=0.5, missing="no room") | changes,
+        verdict_of("aim", "MISSED", at_most=0.4, measured=0.5, missing="no room") | changes,
+        verdict_of("aim", "MET", at_most=1, measured=0.5),
+        verdict_of("aim", "NOT TESTABLE HERE", at_most=1, measured=None, missing="no room"),
+        verdict_of("comparison", "SHOWN", published=1, measured=0.5, missing="no room") | changes,
+    ]
+    synthetic.write(passes_folder, content | {"verdicts": verdicts})
+    _, markdown, page = make(passes_folder)
+    body = section(markdown, "Synthetic passes")
+    assert f"| **REPRODUCED** ({of}) | the claim; missing here: no room |" in body
+    assert f"| the comparison; measured: {of}; missing here: no room |" in body
+    assert "| **MET** | the aim |" in body
+    assert "| **NOT TESTABLE HERE** | the aim; missing here: no room |" in body
+    in_front = section(markdown, "Claims that differ and aims that were missed")
+    assert f"| **MISSED** ({of}) |" in in_front
+    assert f'<span class="verdict good">REPRODUCED</span> ({of})</td>' in page
+    tally = "1 missed in part, 1 met, 1 not testable here"
+    assert f"| 1 reproduced in part | {tally} | 1 shown in part |" in markdown
+    assert tally in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", ROOT.glob("results/*/*.*.json"), ids=lambda path: path.stem)
+def test_settings_are_counted_as_warpath_judge_does(path):
+    archive = archives.load(path)
+    for verdict in archive.verdicts:
+        judged, every = report.settings_of(archive, verdict)
+        more = re.search(r" and (\d+) more settings\)$", verdict.missing or "")
+        missing = int(more[1]) + 1 if more else int(verdict.missing is not None)
+        assert every - judged == missing and every > 0
+
+
+def test_a_verdict_of_a_run_that_was_cut_off_is_one_so_far(passes_folder):
+    content = timed_in_part() | {"complete": False}
+    part = {"where": WHERE_SINGLE, "missing": "no room"}
+    verdicts = [
+        verdict_of("claim", "REPRODUCED", at_most=1, measured=0.5) | part,
+        verdict_of("aim", "MET", at_most=1, measured=0.5),
+        verdict_of("aim", "NOT TESTABLE HERE", at_most=1, measured=None, missing="no room"),
+    ]
+    synthetic.write(passes_folder, content | {"verdicts": verdicts})
+    body = section(make(passes_folder)[1], "Synthetic passes")
+    assert "| **REPRODUCED** (2 of 3 settings, so far) |" in body
+    assert "| **MET** (so far) |" in body and "| **NOT TESTABLE HERE** |" in body
 
 
 def test_a_missed_bound_never_looks_like_the_figure_that_misses_it(passes_folder):
