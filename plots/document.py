@@ -89,7 +89,8 @@ class Document:
 
     def markdown(self, folder: Path) -> str:
         """The document as Markdown for a file in `folder`, from where the figures are linked."""
-        parts = [f"# {self.title}", *(_markdown(block, folder) for block in self.blocks)]
+        title = Heading(1, self.title)
+        parts = [_markdown(block, folder) for block in (title, *self.blocks)]
         return "\n\n".join(parts) + "\n"
 
     def page(self) -> str:
@@ -110,28 +111,58 @@ _NOTE_TITLES = {"info": "Note", "archived": "Archived", "stale": "Stale"}
 _NOTE_TITLES |= {"left out": "Left out", "wrong": "Wrong answer"}
 
 
+# What Markdown reads as more than a character: raw HTML, entities, links, escapes, emphasis, words
+# struck out, formulas. An underscore inside of a word is none of these.
+_SPECIAL = re.compile(
+    r"<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<=\])[(\[]|\\(?=[!-/:-@\[-`{-~]|$)|[*~$]"
+    r"|(?<![^\W_])_|_(?![^\W_])"
+)
+
+
+def _escaped(text: str) -> str:
+    """A text in one line of Markdown; `backquoted` parts stay code, **starred** ones strong."""
+    pieces = " ".join(text.split()).split("`")
+    for i in range(len(pieces)):
+        is_code = i % 2 and i < len(pieces) - 1
+        if is_code:
+            pieces[i] = f"`{pieces[i]}`" if pieces[i] else "\\`\\`"
+        elif i % 2:
+            pieces[i] = "\\`" + _escaped_words(pieces[i])
+        else:
+            parts = pieces[i].split("**")
+            strong = "**" if len(parts) % 2 else "\\*\\*"
+            pieces[i] = strong.join(map(_escaped_words, parts))
+    return "".join(pieces)
+
+
+def _escaped_words(text: str) -> str:
+    return _SPECIAL.sub(lambda found: "\\" + found[0], text)
+
+
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return _escaped(text).replace("|", "\\|")
 
 
 def _markdown(block, folder: Path) -> str:
     match block:
         case Heading(level, text):
-            return f"{'#' * level} {' '.join(text.split())}"
+            return f"{'#' * level} {_escaped(text)}"
         case Paragraph(text):
-            return text
+            return _escaped(text)
         case Note(kind, text):
-            quoted = text.replace("\n", "\n> ")
-            return f"> **{_NOTE_TITLES[kind]}.** {quoted}"
+            return f"> **{_NOTE_TITLES[kind]}.** {_escaped(text)}"
         case Code(text):
-            return f"```sh\n{text}\n```"
+            fence = max(re.findall("`+", text), key=len, default="") + "```"
+            return f"{fence}sh\n{text}\n{fence}"
         case Table(columns, rows):
             rule = ["---:" if numeric else "---" for numeric in block.numeric()]
             lines = [columns, rule, *rows]
             return "\n".join(f"| {' | '.join(_cell(cell) for cell in line)} |" for line in lines)
         case Picture(_, png, caption):
             link = quote(Path(os.path.relpath(png, folder)).as_posix())
-            return f"![{caption}]({link})\n\n*{caption}*"
+            words = _escaped(caption)
+            alternative = re.sub(r"[\[\]]", r"\\\g<0>", words)
+            return f"![{alternative}]({link})\n\n*{words}*"
         case Details(summary, blocks):
             inner = "\n\n".join(_markdown(each, folder) for each in blocks)
             return f"<details><summary>{html.escape(summary)}</summary>\n\n{inner}\n\n</details>"

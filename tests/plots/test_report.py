@@ -619,6 +619,62 @@ def test_texts_are_escaped():
     assert "a\\|b" in made.markdown(report.Path())
 
 
+MARKDOWN = {
+    "a <b>bold</b> title": r"a \<b>bold\</b> title",
+    "n <= 2, n<3 && m < 4": "n <= 2, n<3 && m < 4",
+    "<!-- <?x": r"\<!-- \<?x",
+    "&lt; &#60;": r"\&lt; \&#60;",
+    "[a](b) rows[3] [a][b]": r"[a]\(b) rows[3] [a]\[b]",
+    "*a* _b_ a_b 2_ ~c~ $d$": r"\*a\* \_b\_ a_b 2\_ \~c\~ \$d\$",
+    r"a\b \<i>": r"a\b \\\<i>",
+    "**strong** `<b>` code": "**strong** `<b>` code",
+    "** not strong": r"\*\* not strong",
+    "a ` <b>": r"a \` \<b>",
+    "`<b>``": r"`<b>`\`",
+    "``<b>`": r"\`\`\<b>\`",
+    "one\n\n# two": "one # two",
+}
+
+
+@pytest.mark.parametrize(("text", "written"), MARKDOWN.items())
+def test_markdown_shows_texts_as_they_are(text, written):
+    blocks = [
+        (document.Heading(2, text), f"## {written}"),
+        (document.Paragraph(text), written),
+        (document.Note("info", text), f"> **Note.** {written}"),
+        (document.Table([text], [[text]]), f"| {written} |\n| --- |\n| {written} |"),
+        (document.Details("x", [document.Paragraph(text)]), written),
+    ]
+    for block, expected in blocks:
+        made = document.Document(text, [block]).markdown(report.Path())
+        assert made.startswith(f"# {written}\n\n")
+        assert f"\n{expected}\n" in made
+
+
+def test_a_bar_parts_no_cell_and_a_caption_ends_no_picture():
+    made = document.Document("x|y", [document.Table(["a|b", "`c|d`"], [["1", "2"]])])
+    assert made.markdown(report.Path()).startswith("# x|y\n\n| a\\|b | `c\\|d` |\n")
+    picture = document.Picture(report.Path("f.svg"), report.Path("f.png"), "a] <i>")
+    made = document.Document("x", [picture]).markdown(report.Path())
+    assert "![a\\] \\<i>](f.png)\n\n*a] \\<i>*\n" in made
+
+
+def test_a_command_does_not_end_its_block():
+    made = document.Document("x", [document.Code("run\n```\n<b>")]).markdown(report.Path())
+    assert "\n``````sh\nrun\n```\n<b>\n``````\n" in made
+
+
+def test_texts_of_a_configuration_are_no_markup(passes_folder):
+    title = "the <b>best</b> | *of* all"
+    claims = dict.fromkeys(("claim", "source", "title"), title)
+    synthetic.write(passes_folder, synthetic.passes() | claims)
+    _, markdown, page = make(passes_folder)
+    assert "<b>best" not in markdown.replace(r"\<b>", "") and "<b>best" not in page
+    escaped = r"the \<b>best\</b> | \*of\* all"
+    for place in ("### ", "Claim: ", "Source: "):
+        assert place + escaped in markdown
+
+
 @pytest.mark.parametrize("folder", [path.parent for path in ROOT.glob("results/*/REPORT.md")])
 def test_a_committed_report_is_of_the_archives_beside_it(folder):
     text = (folder / "REPORT.md").read_text()
