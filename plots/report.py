@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import operator
+import os
 import re
 import sys
 import traceback
@@ -877,20 +878,36 @@ def unreadable(inputs: Inputs) -> list[ArchiveError]:
     return [*inputs.errors, *(error for folder in folders for error in folder.errors)]
 
 
-def print_summary(inputs: Inputs) -> None:
+def summary_lines(inputs: Inputs) -> list[str]:
     """The summary as an aligned text table."""
     table = [SUMMARY, *summary_rows(inputs)]
     widths = [max(len(line[column]) for line in table) for column in range(len(SUMMARY))]
+    lines = []
     for line in table:
         cells = (
             cell.ljust(width) if column in (0, 7, 8) else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(line, widths, strict=True))
         )
-        print("  ".join(cells).rstrip())
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def print_lines(lines: list[str]) -> bool:
+    """Prints them; returns whether stdout took them, and says on stderr why not."""
+    try:
+        print(*lines, sep="\n", flush=True)
+    except OSError as error:
+        print(f"report: stdout cannot be written: {error.strerror}", file=sys.stderr)
+        # The interpreter flushes what stdout still holds when it ends: that must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Returns 0; 1 where an answer was wrong or something was left out; 2 on bad arguments."""
+    """Returns 0; 1 where an answer was wrong or something was left out; 2 on bad arguments, and
+    where the report or stdout cannot be written.
+    """
     parser = argparse.ArgumentParser(
         description="Draws one device's figures and writes REPORT.md and report.html.",
         epilog="Example: plots/report.py --results results/runs/nvidia-h200 --archived results",
@@ -925,17 +942,20 @@ def main(arguments: list[str] | None = None) -> int:
     except (ArchiveError, OSError) as error:
         print(f"report: {error}", file=sys.stderr)
         return 2
-    print_summary(inputs)
+    made = f"report: {options.results / 'REPORT.md'} and {options.results / 'report.html'}"
+    is_printed = print_lines([*summary_lines(inputs), made])
     left_out = [b.text for b in document.blocks if isinstance(b, Note) and b.kind == "left out"]
     for text in left_out:
         print(f"report: left out: {text}", file=sys.stderr)
     wrong = [archive for archive in inputs.own.every() if state_counts(archive)["failed"]]
     for archive in wrong:
         print(f"report: WRONG ANSWERS in {archive.path}", file=sys.stderr)
-    print(f"report: {options.results / 'REPORT.md'} and {options.results / 'report.html'}")
+    if not is_printed:
+        return 2
     return 1 if wrong or left_out else 0
 
 
 if __name__ == "__main__":
-    sys.stdout.reconfigure(errors="backslashreplace")
+    if sys.stdout:  # None where it is closed
+        sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(main())

@@ -182,6 +182,32 @@ def test_a_file_s_name_may_be_no_utf_8(passes_folder, tmp_path):
     assert "sample.\\udcff.json: is no JSON" in (results / "REPORT.md").read_text()
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_stdout_that_takes_nothing_is_one_line_on_stderr(passes_folder, unbuffered):
+    command = [sys.executable, str(ROOT / "plots" / "report.py"), "--results", str(passes_folder)]
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    content = synthetic.throughput()
+    content["rows"][0].update(time_ms=None, verified="failed", error="element 7: 3, expected 4")
+    wrong = synthetic.write(passes_folder, content)
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment
+        )
+    assert done.stderr.splitlines() == [
+        "report: stdout cannot be written: No space left on device",
+        f"report: WRONG ANSWERS in {wrong}",
+    ]
+    assert done.returncode == 2
+    assert "Synthetic passes" in (passes_folder / "REPORT.md").read_text()
+
+
+def test_a_closed_stdout_is_no_error(passes_folder):
+    command = '"$0" "$1" --results "$2" >&-'
+    program = [sys.executable, str(ROOT / "plots" / "report.py"), str(passes_folder)]
+    done = subprocess.run(["sh", "-c", command, *program], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_links_take_folders_of_any_name(tmp_path):
     archived = tmp_path / "results" / "it's (a) GPU"
     synthetic.write(archived, synthetic.passes())
