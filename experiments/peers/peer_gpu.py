@@ -140,6 +140,32 @@ class Clocks:
         return mhz is not None and self.highest is not None and mhz < share * self.highest
 
 
+class EventPair:
+    """Two CUDA events, and what the GPU does between them."""
+
+    def __init__(self) -> None:
+        """For any number of measurements: to make events takes the host's time."""
+        self._begin, self._end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+
+    def around(
+        self, call: Callable[[], Any], calls: int = 1, spin_cycles: int = 0
+    ) -> tuple[float, float]:
+        """Milliseconds of the GPU for all calls; microseconds of the host to enqueue everything.
+
+        With `spin_cycles` the GPU spins before the first event, while the host enqueues.
+        """
+        start = time.perf_counter()
+        if spin_cycles:
+            torch.cuda._sleep(spin_cycles)
+        self._begin.record()
+        for _ in range(calls):
+            call()
+        self._end.record()
+        enqueue_us = 1e6 * (time.perf_counter() - start)
+        self._end.synchronize()
+        return self._begin.elapsed_time(self._end), enqueue_us
+
+
 class Stopwatch:
     """Times a call between two CUDA events, with the second-level cache in a known state."""
 
@@ -163,8 +189,7 @@ class Stopwatch:
         self._launches = launches
         self._waits_for_gpu = waits_for_gpu
         self._spin_us = 40.0
-        self._begin = torch.cuda.Event(enable_timing=True)
-        self._end = torch.cuda.Event(enable_timing=True)
+        self._events = EventPair()
         self._covered: list[bool] = []
 
     @property
@@ -182,19 +207,12 @@ class Stopwatch:
         longest = self.LONGEST_SPIN_US * self._launches
         while True:
             self._settle()
-            start = time.perf_counter()
-            if not self._waits_for_gpu:
-                torch.cuda._sleep(int(self._spin_us * self._cycles_per_us))
-            self._begin.record()
-            for _ in range(self._launches):
-                call()
-            self._end.record()
-            enqueue_us = 1e6 * (time.perf_counter() - start)
-            self._end.synchronize()
+            cycles = 0 if self._waits_for_gpu else int(self._spin_us * self._cycles_per_us)
+            gpu_ms, enqueue_us = self._events.around(call, self._launches, cycles)
             is_covered = enqueue_us < self._spin_us
             if is_covered or self._waits_for_gpu or self._spin_us >= longest:
                 self._covered.append(is_covered)
-                return self._begin.elapsed_time(self._end) / self._launches
+                return gpu_ms / self._launches
             self._spin_us = min(longest, max(2 * self._spin_us, 1.5 * enqueue_us))
 
     def with_host_ms(self, call: Callable[[], Any]) -> float:
@@ -240,7 +258,7 @@ def fastest(
     """
     best: T | None = None
     best_ms = float("inf")
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    events = EventPair()
     for call, choice in calls:
         try:
             call()  # compiles
@@ -249,14 +267,9 @@ def fastest(
             continue
         for _ in range(2):
             torch.cuda.synchronize()
-            # The host enqueues while the GPU spins.
-            torch.cuda._sleep(500_000)
-            begin.record()
-            call()
-            end.record()
-            end.synchronize()
-            if begin.elapsed_time(end) < best_ms:
-                best, best_ms = choice, begin.elapsed_time(end)
+            gpu_ms, _ = events.around(call, spin_cycles=500_000)
+            if gpu_ms < best_ms:
+                best, best_ms = choice, gpu_ms
     if best is None:
         raise RuntimeError("no shape of it fits this GPU")
     return best
@@ -265,13 +278,10 @@ def fastest(
 def cycles_per_microsecond() -> float:
     """Of torch's spinning kernel; the first launch wakes the clocks, the second one is measured."""
     cycles = 2_000_000
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    events = EventPair()
     for _ in range(2):
-        begin.record()
-        torch.cuda._sleep(cycles)
-        end.record()
-        end.synchronize()
-    return cycles / (1000 * begin.elapsed_time(end))
+        gpu_ms, _ = events.around(lambda: torch.cuda._sleep(cycles))
+    return cycles / (1000 * gpu_ms)
 
 
 def gpu_uuid() -> str:

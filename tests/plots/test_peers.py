@@ -844,6 +844,22 @@ class Event:
         return 1e-3 * (end.at - self.at)
 
 
+@pytest.mark.parametrize(
+    ("spin_cycles", "gpu_ms", "enqueue_us"),
+    [(0, 0.100, 90), (200, 0.030, 91), (50, 0.050, 91)],
+)
+def test_two_events_have_the_calls_between_them(monkeypatch, spin_cycles, gpu_ms, enqueue_us):
+    fake = FakeGpu(monkeypatch)
+    events, call = fake.module.EventPair(), fake.call(30, 10, waits=False)
+    for _ in range(2):
+        found = events.around(call, 3, spin_cycles)
+        assert found == (pytest.approx(gpu_ms), pytest.approx(enqueue_us))
+
+
+def test_the_spin_is_timed_between_two_events(monkeypatch):
+    assert FakeGpu(monkeypatch).module.cycles_per_microsecond() == pytest.approx(1, rel=1e-5)
+
+
 @pytest.mark.parametrize("launches", [1, 20])
 @pytest.mark.parametrize("host_us", [1, 30, 300])
 def test_a_call_that_does_not_wait_is_timed_without_the_host(monkeypatch, launches, host_us):
