@@ -16,44 +16,30 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import Any
 
-from peer_points import Prepared, Problem
+from peer_points import GaussianPeer, Prepared, Problem
 from peer_program import main
 
 PACKAGES = ("numpy",)
 
 
-class NumpyGaussian:
-    """One of the two forms, in numpy_forms.py."""
+def prepare(form: str, problem: Problem, inputs: Any) -> Prepared:
+    """The call of a form in numpy_forms.py, with its number of rows."""
+    import numpy_forms
 
-    clock = "host"
-    waits_for_gpu = False
-
-    def __init__(self, variant: str) -> None:
-        """`variant` is numpy_tensorized or numpy_gram."""
-        self.variant = variant
-        self.max_pairs = 1e12
-
-    def cannot(self, problem: Problem) -> str | None:
-        """All but Gaussian sums in float32."""
-        return None if problem.is_gaussian_sum else "does sums of gaussian in float32 only"
-
-    def prepare(self, problem: Problem, inputs: Any) -> Prepared:
-        """The call, with its number of rows."""
-        import numpy_forms
-
-        form, rows_of = {
-            "numpy_tensorized": (numpy_forms.tensorized, numpy_forms.rows_of_tensorized),
-            "numpy_gram": (numpy_forms.gram, numpy_forms.rows_of_gram),
-        }[self.variant]
-        rows, x = rows_of(inputs), inputs.x
-        return Prepared(lambda: form(x, inputs.y, inputs.b, rows), {"rows_at_a_time": str(rows)})
+    function = getattr(numpy_forms, form)
+    rows, x = getattr(numpy_forms, f"rows_of_{form}")(inputs), inputs.x
+    return Prepared(lambda: function(x, inputs.y, inputs.b, rows), {"rows_at_a_time": str(rows)})
 
 
-def peers() -> list[NumpyGaussian]:
+def peers() -> list[GaussianPeer]:
     """Both forms."""
-    return [NumpyGaussian("numpy_tensorized"), NumpyGaussian("numpy_gram")]
+    return [
+        GaussianPeer(f"numpy_{form}", "host", partial(prepare, form))
+        for form in ("tensorized", "gram")
+    ]
 
 
 if __name__ == "__main__":

@@ -121,6 +121,21 @@ class Peer(Protocol):
         """What is to be timed; whatever must not be (compiling, choosing a shape) is done here."""
 
 
+@dataclass
+class GaussianPeer:
+    """A peer of one formula, in one of several forms: Gaussian sums in float32."""
+
+    variant: str
+    clock: Clock
+    prepare: Callable[[Problem, Any], Prepared]
+    max_pairs: float = 1e12
+    waits_for_gpu: bool = False
+
+    def cannot(self, problem: Problem) -> str | None:
+        """All but Gaussian sums in float32."""
+        return None if problem.is_gaussian_sum else "does sums of gaussian in float32 only"
+
+
 class Bench(Protocol):
     """What verifies and times a peer: peer_gpu.GpuBench, peer_host.HostBench, or a stand-in."""
 

@@ -14,54 +14,43 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from peer_points import Prepared, Problem
+from peer_points import GaussianPeer, Prepared, Problem
 from peer_program import main
 
 PACKAGES = ("torch", "numpy")
 
 
-class TorchGaussian:
-    """One of the three forms, in torch_forms.py."""
+def prepare(form: str, problem: Problem, inputs: Any) -> Prepared:
+    """The call of a form in torch_forms.py, with its number of rows."""
+    import torch
+    import torch_forms
+    from peer_gpu import fastest
 
-    clock = "gpu"
-    waits_for_gpu = False
+    function = getattr(torch_forms, form)
 
-    def __init__(self, variant: str) -> None:
-        """`variant` is torch_tensorized, torch_cdist or torch_gram."""
-        self.variant = variant
-        self.max_pairs = 1e12
+    def call_of(rows: int) -> Callable[[], Any]:
+        return lambda: function(inputs.x, inputs.y, inputs.b, rows)
 
-    def cannot(self, problem: Problem) -> str | None:
-        """All but Gaussian sums in float32."""
-        return None if problem.is_gaussian_sum else "does sums of gaussian in float32 only"
-
-    def prepare(self, problem: Problem, inputs: Any) -> Prepared:
-        """The call, with its number of rows."""
-        import torch
-        import torch_forms
-        from peer_gpu import fastest
-
-        form = getattr(torch_forms, self.variant.removeprefix("torch_"))
-
-        def call_of(rows: int) -> Callable[[], Any]:
-            return lambda: form(inputs.x, inputs.y, inputs.b, rows)
-
-        free, _ = torch.cuda.mem_get_info()
-        if self.variant == "torch_tensorized":
-            # Differences and their squares at a time.
-            rows = torch_forms.rows_that_fit(problem.m, 8 * problem.d * problem.n, free)
-        else:
-            tried = torch_forms.rows_to_try(problem.m, problem.n, free)
-            calls = ((call_of(rows), rows) for rows in tried)
-            rows = fastest(calls, (torch.cuda.OutOfMemoryError,))
-        return Prepared(call_of(rows), {"rows_at_a_time": str(rows)})
+    free, _ = torch.cuda.mem_get_info()
+    if form == "tensorized":
+        # Differences and their squares at a time.
+        rows = torch_forms.rows_that_fit(problem.m, 8 * problem.d * problem.n, free)
+    else:
+        tried = torch_forms.rows_to_try(problem.m, problem.n, free)
+        calls = ((call_of(rows), rows) for rows in tried)
+        rows = fastest(calls, (torch.cuda.OutOfMemoryError,))
+    return Prepared(call_of(rows), {"rows_at_a_time": str(rows)})
 
 
-def peers() -> list[TorchGaussian]:
+def peers() -> list[GaussianPeer]:
     """The three forms."""
-    return [TorchGaussian(f"torch_{form}") for form in ("tensorized", "cdist", "gram")]
+    return [
+        GaussianPeer(f"torch_{form}", "gpu", partial(prepare, form))
+        for form in ("tensorized", "cdist", "gram")
+    ]
 
 
 if __name__ == "__main__":

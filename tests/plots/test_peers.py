@@ -602,6 +602,63 @@ def test_what_tensorized_code_does_not_do(program):
             assert "gaussian in float32 only" in peer.cannot(problem(**changes))
 
 
+@pytest.mark.parametrize(
+    ("program", "clock", "forms"),
+    [
+        (numpy_gaussian, "host", ["numpy_tensorized", "numpy_gram"]),
+        (torch_gaussian, "gpu", ["torch_tensorized", "torch_cdist", "torch_gram"]),
+    ],
+)
+def test_forms_of_one_formula_are_peers_alike(program, clock, forms):
+    peers = program.peers()
+    assert [peer.variant for peer in peers] == forms
+    for peer in peers:
+        assert isinstance(peer, peer_points.GaussianPeer)
+        assert (peer.clock, peer.waits_for_gpu, peer.max_pairs) == (clock, False, 1e12)
+
+
+@pytest.mark.parametrize("form", ["tensorized", "gram"])
+def test_numpys_peers_call_their_forms(monkeypatch, form):
+    points, calls = sums()[0], []
+    monkeypatch.setattr(numpy_forms, form, lambda *arguments: calls.append(arguments))
+    monkeypatch.setattr(numpy_forms, f"rows_of_{form}", lambda inputs: 7)
+    (peer,) = (each for each in numpy_gaussian.peers() if each.variant == f"numpy_{form}")
+    prepared = peer.prepare(points.problem, points)
+    assert calls == [] and prepared.choices == {"rows_at_a_time": "7"}
+    prepared.call()
+    (x, y, b, rows) = calls[0]
+    assert x is points.x and y is points.y and b is points.b and rows == 7
+
+
+@pytest.mark.parametrize(("form", "rows"), [("tensorized", 40), ("cdist", 20), ("gram", 20)])
+def test_torchs_peers_call_their_forms(monkeypatch, form, rows):
+    from unittest.mock import MagicMock
+
+    fake, forms, made = FakeGpu(monkeypatch), MagicMock(), []
+    times_us = {10: 30, 20: 10, 40: 20}
+
+    def run(x, y, b, rows):
+        made.append((x, y, b, rows))
+        fake.enqueue(1, times_us[rows])
+
+    setattr(forms, form, run)
+    forms.rows_that_fit = lambda m, bytes_a_row, free: {(100, 24_000, 9): 40}[
+        m, bytes_a_row, free
+    ]
+    forms.rows_to_try = lambda m, n, free: {(100, 1000, 9): [10, 20, 40]}[m, n, free]
+    fake.torch.cuda.mem_get_info = lambda: (9, 10)
+    fake.torch.cuda.OutOfMemoryError = MemoryError
+    monkeypatch.setitem(sys.modules, "torch_forms", forms)
+    monkeypatch.setitem(sys.modules, "peer_gpu", fake.module)
+    (peer,) = (each for each in torch_gaussian.peers() if each.variant == f"torch_{form}")
+    inputs = MagicMock()
+    prepared = peer.prepare(problem(), inputs)
+    assert prepared.choices == {"rows_at_a_time": str(rows)}
+    made.clear()
+    prepared.call()
+    assert made == [(inputs.x, inputs.y, inputs.b, rows)]
+
+
 # ---------------------------------------------------------------- Triton's shapes
 
 
