@@ -32,7 +32,7 @@ KINDS = ("claim", "aim", "comparison")
 MOST_BYTES = 1 << 26
 """A larger file is no archive."""
 NO_TECHNIQUES = ("archive", "document", "figure", "history", "modern_gpu", "report", "style")
-"""Modules of this folder that are no technique's, whatever a file says."""
+"""Modules of this folder that belong to no technique: an archive of such a name is refused."""
 VERDICTS = ("REPRODUCED", "DIFFERS", "MET", "MISSED", "SHOWN", "NOT TESTABLE HERE")
 
 
@@ -82,20 +82,20 @@ class Row:
     counters: dict[str, float]
     choices: dict[str, str]
     run: str | None
-    """Of the run that measured it, where that is not the archive's; None of older archives."""
+    """The run that measured it, if that is not the archive's; None in older archives."""
     commit: str | None
-    """The program's commit, where it is not the archive's."""
+    """The program's commit, if that is not the archive's."""
     host_is_in_the_time: bool
-    """Launches and waiting are in the time, not the GPU's work alone."""
+    """Whether launches and waiting are in the time, beside the GPU's work."""
 
     @property
     def time_has_host(self) -> bool:
-        """Of a time of either clock: the host's clock has all that the host does."""
+        """Whether the host's part is in the time; in times of the host's clock it always is."""
         return self.clock == "host" or self.host_is_in_the_time
 
     @property
     def gpu_time_has_host(self) -> bool:
-        """Of a time of the GPU's; a time of the host's clock has nothing else in it."""
+        """Whether it was timed on the GPU, and the host's part is in that time."""
         return self.clock == "gpu" and self.host_is_in_the_time
 
     @property
@@ -120,7 +120,7 @@ class Verdict:
     """What became of one expected figure: `measured` is the worst value, found `at` a point."""
 
     kind: str
-    """Of a source (claim), of this project (aim), or not judged (comparison)."""
+    """claim (of a source), aim (of this project) or comparison (not judged)."""
     where: dict[str, Any]
     metric: str
     counter: str | None
@@ -136,7 +136,7 @@ class Verdict:
 
     @property
     def is_in_part(self) -> bool:
-        """Only some of its settings have a value; they decided."""
+        """Whether only some of its settings have a value: those decided."""
         return self.measured is not None and self.missing is not None
 
 
@@ -147,7 +147,7 @@ class Provenance:
     commit: str
     """`unknown` of a program that was built outside of a git checkout."""
     dirty: bool | None
-    """Whether there were changes on top of the commit; None where nobody knows."""
+    """Whether there were changes on top of the commit; None if it is not known."""
     backend: str
     device: str
     uuid: str | None
@@ -229,7 +229,7 @@ class Archive:
 
     @cached_property
     def _fastest_peers(self) -> dict[tuple, Row]:
-        """The fastest peer of each clock and problem, with the host in a GPU's time and without."""
+        """The fastest peer by clock, problem, and whether a GPU time has the host's part in it."""
         found: dict[tuple, Row] = {}
         for row in self.rows:
             if row.role != "peer" or not row.timing:
@@ -242,8 +242,9 @@ class Archive:
     def peer_of(self, row: Row) -> Row | None:
         """The fastest peer at the row's own point that the same clock timed.
 
-        Those come first whose time has the host in it if the row's has, and only then. Another one
-        is taken where there is none, or where it is faster although the host is in its time.
+        Peers that were timed like the row come first: the host's part is in both times, or in
+        neither. One that was timed otherwise is taken if there is no such peer, or if it is faster
+        although its time has the host's part.
         """
         alike, other = (
             self._fastest_peers.get((row.clock, row.problem, has_host))

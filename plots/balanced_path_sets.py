@@ -11,22 +11,22 @@ from matplotlib.figure import Figure
 
 LOOKS = {
     "single_pass": style.Look("single_pass", style.STRONG, "o", "-", 2.2, 6),
-    # As Thrust's calls do, it waits for the count.
+    # Waits for the count on the host, as Thrust's calls do.
     "single_pass_get": style.Look("single_pass, with its count", style.SOURCE, ">", "-.", 1.6, 5),
     "compact": style.Look("compact (source)", style.MIDDLE, "s", "--"),
     "count_scan_stream": style.Look("count_scan_stream (source)", style.LIGHT, "v", ":"),
     "thrust": style.Look("Thrust", style.PEER, "D", "-", hatch="////"),
 }
 OPERATIONS = ("intersection", "union", "difference", "symmetric_difference")
-# What is worked on, as the harness's parameters `key` and `values` say it.
+# The kinds of input, by the harness's parameters `key` and `values`.
 INPUTS = {
     ("i32", "off"): "4-byte keys",
     ("i64", "off"): "8-byte keys",
     ("i32", "on"): "4-byte keys and values",
     ("i64", "on"): "8-byte keys and values",
 }
-# The distributions by how many different keys there are; with 99 % of the keys in A, `doc` is the
-# last.
+# The distributions, named by their number of different keys; the last one is `doc` with 99 % of the
+# keys in A.
 DISTRIBUTIONS = {
     "doc": style.Look("n/2 different keys", style.STRONG, "o", "-", 2.2, 6),
     "few": style.Look("n/20", style.MIDDLE, "s", "--"),
@@ -95,9 +95,9 @@ def _distribution(row: Row) -> str:
 
 
 def distributions(archive: Archive) -> Figure:
-    """How many times as fast as Thrust single_pass is over n, a line a distribution of the keys.
+    """Speed-up of single_pass over Thrust, over n, a line for each distribution of the keys.
 
-    Where it was run with its count on the host, as Thrust's calls have it, that is what is drawn.
+    Draws single_pass_get if it was run, since Thrust's calls return the count to the host, too.
     """
     timed = archive.timed_rows(LOOKS)
     with_count = archives.where(timed, variant="single_pass_get")
@@ -132,7 +132,7 @@ def distributions(archive: Archive) -> Figure:
 
 
 def published(archive: Archive) -> Figure:
-    """The published tables: million keys a second, on the GPUs of then and on this one."""
+    """The published tables: million keys a second, on GPUs in 2013 and on this one."""
     rows = archive.timed_rows(LOOKS)
     figure, panels = style.new_figure(4, 4, width=2.7, height=2.2, sharey=True, sharex=True)
     cells = [(types, operation) for types in INPUTS.items() for operation in OPERATIONS]

@@ -14,7 +14,7 @@ LOOKS = {
     "plain": style.Look("halves alone", style.NAIVE, "v", ":"),
     "thrust": style.Look("Thrust: lower bound", style.PEER, "D", "-", hatch="////"),
 }
-# By the number of levels, as often as that comes round; the source has four.
+# By the number of levels, modulo their count; the source has four levels.
 LEVELS = (
     style.Look("", style.STRONG, "o", "-", 2.2, 6),
     style.Look("", style.LIGHT, "^", "-."),
@@ -27,7 +27,7 @@ PROBES = "probes of one search (count)"
 
 
 def _lines(rows: list[Row]) -> list[tuple[style.Look, list[Row]]]:
-    """The rows of each variant, of `biased` those of each number of levels."""
+    """The rows of each line: a variant, and of `biased` a number of levels."""
     biased = archives.where(rows, variant="biased")
     found = []
     for levels in archives.values_of(biased, "levels"):

@@ -30,7 +30,7 @@ MEASURED_KEYS = ("fixed", "sweep", "profiles", "measure")
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 _NAME = re.compile(r'"(?:experiments/peers/)?(\w+)(?:\.py)?"')
-# Texts first, so that what looks like a comment inside one is kept; ' may also part digits.
+# Strings come first, so that `//` inside of one is kept; ' also separates digits.
 _TOKEN = re.compile(
     r'"(?:\\.|[^"\\\n])*"'
     r"|(?<![0-9A-Fa-f])'(?:\\.|[^'\\\n])*'"
@@ -58,9 +58,11 @@ class Listing:
     """What was decided about changes since a measurement: `results/staleness.json`."""
 
     same_code: dict[str, str]
-    """Why a commit, by its first digits, left the machine code of all that it changed alone."""
+    """By a commit's first digits: why it changed no machine code."""
     stale: list[dict[str, str]]
-    """Stale archives: a pattern of `<device>/<technique>.<experiment>`, the commit `measured`."""
+    """Kept stale archives: `archives` (pattern of `<device>/<technique>.<experiment>`), `measured`
+    (their commit) and `why`.
+    """
 
     def leaves_code_alone(self, commit: str) -> bool:
         """Whether the commit is listed as one that changed no machine code."""
@@ -141,7 +143,7 @@ def measured_files(root: Path, technique: str, experiment: str) -> list[str]:
             if NEVER_TIMED.match(name):
                 continue
             for room in rooms:
-                # A header outside of the templates has its code in a source file beside it.
+                # The code of a header without templates is in a source file beside it.
                 todo += [(room / name).with_suffix(suffix) for suffix in (".cu", ".cpp")]
                 todo.append(room / name)
     if not found:
@@ -201,14 +203,14 @@ class History:
 
     @functools.cache  # noqa: B019
     def _content(self, commit: str, path: str) -> Any:
-        """What counts of a file at a commit; None where it is not there."""
+        """The content of a file at a commit that counts as measured; None without it."""
         text = self._git("show", f"{commit}:{path}")
         if text is None:
             return None
         of_kind = {".json": points, ".py": statements}
         try:
             return of_kind.get(Path(path).suffix, tokens)(text)
-        except (ValueError, SyntaxError):  # what is broken differs from all others
+        except (ValueError, SyntaxError):  # a file that cannot be parsed counts as a whole
             return text
 
     def last_change(self, technique: str, experiment: str, commit: str) -> Change | None:

@@ -109,11 +109,11 @@ def distributions(archive: Archive) -> Figure:
 
 
 def published(archive: Archive) -> Figure:
-    """The published tables: million items and objects a second, on the GPUs of then and on this."""
+    """The published tables: million items and objects a second, on GPUs in 2013 and on this one."""
     rows = archive.timed_rows(LOOKS)
     total = {id(row): row.params["n"] + row.params["objects"] for row in rows}
     figure, panels = style.new_figure(2, width=4.6, height=3.9)
-    # A quarter are objects, over all; then 10 million in all, over the objects.
+    # Over the total, of which a quarter are objects; over the objects, of a total of 10 million.
     halves = (
         ("lbs_quarter_objects_total_elements", "number of items and objects, a quarter objects"),
         ("lbs_10M_total_by_objects", "objects (million) of 10 million items and objects"),

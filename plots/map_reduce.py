@@ -32,7 +32,7 @@ LOOKS = {
 }
 ROWS = "number of rows, m"
 SQUARE = "number of rows and of columns, m = n"
-# Tensorized code on the GPU and on its host, which ours is held against.
+# The baselines of the claims: tensorized code on the GPU, and on its host.
 CLAIM_LOOKS = (
     {
         "naive": style.Look("over naive, tensorized", style.NAIVE, ">", ":"),
@@ -61,12 +61,12 @@ PUBLISHED_LOOKS = {
     "KeOps++": style.Look("KeOps++, 2020", style.SOURCE, "D", "-.", 1.2, 2),
 }
 
-# What a reduction is of, where nothing else is said.
+# The formula that each reduction has by default.
 USUAL_FORMULAS = {"sum": "gaussian", "log_sum_exp": "log_gaussian"}
 REDUCTION_NAMES = {"log_sum_exp": "LogSumExp"}
 FORMULA_NAMES = {"log_gaussian": "log-Gaussian", "gaussian": "Gaussian", "laplacian": "Laplacian"}
 
-# How a Sum adds, by the dashes of the line; and the markers of variants that were run in several.
+# Dashes by the way that sums are added; markers for variants that were run in several ways.
 ACCURACY_DASHES = {"plain": ":", "block": "--", "kahan": "-"}
 ACCURACY_MARKERS = "s^v<>*h"
 TESTS_ALLOW = 2e-6
@@ -125,7 +125,7 @@ def _size(row: Row) -> str:
 
 
 def _formula(row: Row) -> str:
-    """What is reduced, and how; of what, only where it is not the usual formula."""
+    """The formula of a sum; else the reduction, with its formula if that is not the usual one."""
     formula, reduction = row.params["formula"], row.params["reduction"]
     name = FORMULA_NAMES.get(formula, formula.replace("_", " "))
     if reduction == "sum":
@@ -136,7 +136,7 @@ def _formula(row: Row) -> str:
 
 
 def _case(row: Row) -> str:
-    """A short name of what is computed; D = 3 and float32 go without saying."""
+    """A short name of what is computed, without D = 3 and float32."""
     parts = [_formula(row)]
     if row.params["d"] != 3:
         parts.append(f"D = {row.params['d']}")
@@ -216,7 +216,7 @@ def published_times() -> dict[str, tuple[list[int], list[float]]]:
 
 
 def published(archive: Archive) -> Figure:
-    """The published table of KeOps: time over n, on this GPU and on the RTX 2080 Ti of then."""
+    """The published table of KeOps: time over n, on this GPU and on an RTX 2080 Ti in 2020."""
     variants = ("automatic", "gpu_1d", "gpu_2d", "naive", *PEERS)
     rows = _timed_squares(archive, variants)
     figure, panels = style.new_figure(2, width=4.6, height=5, sharex=True, sharey=True)
@@ -390,7 +390,7 @@ def block_size(archive: Archive) -> Figure:
 
 
 def _bytes_needed(row: Row) -> int:
-    """What all values of the formula take: those of one pair each."""
+    """The bytes of all values of the formula, one for each pair."""
     number = 8 if row.params["number"] == "float64" else 4
     return number * row.params["m"] * row.params["n"]
 
@@ -422,7 +422,7 @@ def _bytes_name(value: float) -> str:
 
 
 def _name_those_without(axes: Axes, variants: list[str]) -> None:
-    """Lines at the bottom lie on one another; their names stand above them."""
+    """Names the variants without a workspace above their lines, which coincide at the bottom."""
     if variants:
         axes.annotate(
             ", ".join(variants),
@@ -471,7 +471,7 @@ def memory(archive: Archive) -> Figure:
 def _speed_up_line(
     axes: Axes, ours: list[Row], theirs: list[Row], baseline: str, look: style.Look
 ) -> list[style.Point]:
-    """How many times as fast as a baseline ours is, over n = m; the last of the points."""
+    """Draws the speed-up over a baseline, over n = m; returns its last point."""
     points = []
     for row in archives.along(ours, "n"):
         other = _at(theirs, baseline, _problem(row))
@@ -504,7 +504,7 @@ def _say_what_is_missing(axes: Axes, rows: list[Row], n: int, baseline: str) -> 
 
 
 def claims(archive: Archive) -> Figure:
-    """How many times as fast as tensorized code ours is, on this GPU and on its host."""
+    """Speed-up over tensorized code, on this GPU and on its host."""
     every = [baseline for looks in CLAIM_LOOKS for baseline in looks]
     ours = archives.along(_timed_squares(archive, ("automatic",)), "n")
     theirs = [row for row in archive.rows if row.variant in every]
@@ -632,7 +632,7 @@ def few_rows(archive: Archive) -> Figure:
 
 
 def _accuracy_lines(rows: list[Row]) -> list[tuple[style.Look, list[Row]]]:
-    """The rows of each variant, of ours those of each way to add."""
+    """The rows of each variant; if it was run with several ways to add, those of each way."""
     lines, markers = [], cycle(ACCURACY_MARKERS)
     for variant, look in LOOKS.items():
         here = archives.where(rows, variant=variant)
@@ -650,7 +650,7 @@ def _accuracy_lines(rows: list[Row]) -> list[tuple[style.Look, list[Row]]]:
 
 
 def _accuracy_panels(rows: list[Row]) -> list[tuple[str, tuple[str, ...], list[Row]]]:
-    """The name of x, what goes with it, and the rows: of each m that has several n, and m = n."""
+    """The name of x, parameters that go with it, and rows: for m = n, and each m with several n."""
     panels = [(SQUARE, ("m",), _square(rows))]
     for m in archives.values_of(rows, "m"):
         panels.append((f"number of columns, n (of {_si(m)} rows)", (), archives.where(rows, m=m)))

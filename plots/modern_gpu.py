@@ -1,4 +1,4 @@
-"""The benchmark workbook of Modern GPU 1.1, November 2013: rates on the GPUs of then."""
+"""The benchmark workbook of Modern GPU 1.1, November 2013: rates on the GPUs of its time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LOOKS = {
 
 
 def rates(table: str, gpu: str, **fixed: str) -> tuple[list[float], list[float]]:
-    """The sizes of one line of a table, ascending, and its million elements a second there.
+    """The sizes of one line of a table, ascending, and its rates there in million elements/s.
 
     `fixed`: the line's `key` and `op`, where the table has several.
     """

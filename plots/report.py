@@ -327,8 +327,7 @@ WITH_HOST = "\N{PILCROW SIGN}"
 
 
 def doubts(archive: Archive, row: Row | None) -> str:
-    """The marks of a median of few samples, of samples that are far apart, of another run, and of a
-    GPU's time that the host is in."""
+    """The marks of a row's median: few samples, wide spread, another run, host in a GPU's time."""
     if row is None or row.timing is None:
         return ""
     time = row.timing
@@ -436,12 +435,12 @@ def labelled(row: Row) -> str:
 
 
 def peak_of(row: Row) -> str | None:
-    """The ceiling that a row is a share of; where an archive names none, the copy bandwidth."""
+    """The ceiling that the row's share refers to: the copy bandwidth if the archive names none."""
     return None if row.percent_of_peak is None else row.peak or "copy"
 
 
 def peaks_of(rows: list[Row]) -> list[str]:
-    """The ceilings that rows are shares of."""
+    """The ceilings that the rows' shares refer to."""
     return sorted({peak for row in rows if (peak := peak_of(row))})
 
 
@@ -450,7 +449,7 @@ PEAKS |= {"ex2": "rate of exponentials", "fma": "rate of fused multiply-adds"}
 
 
 def peak_explained(archive: Archive, peak: str) -> str:
-    """What `% of peak` is a share of: a ceiling that the archive's run measured."""
+    """The ceiling that `% of peak` refers to, as the archive's run measured it."""
     what = PEAKS.get(peak, f"rate of {peak}")
     for name, unit in ((f"{peak}_gb_per_s", " GB/s"), (f"{peak}_per_s", "/s")):
         if name in archive.ceilings:
@@ -489,16 +488,16 @@ def correctness_table(archive: Archive) -> Table:
 
 @dataclass(frozen=True)
 class Measured:
-    """What became, since it was measured, of the code of the rows that carry one commit."""
+    """Whether the code that rows of one commit measured has changed since."""
 
     archive: Archive
     commit: str
     count: int
-    """Of the rows of this commit."""
+    """How many of the archive's rows are of this commit."""
     change: history.Change | None
-    """The last commit that changed it; None where nothing did, or where nobody can tell."""
+    """The last commit that changed it; None if none did, or if that cannot be told."""
     unknown: str | None
-    """Why nobody can tell."""
+    """Why it cannot be told."""
 
     @property
     def text(self) -> str:
@@ -526,7 +525,7 @@ def slug(archive: Archive) -> str:
 
 
 def measured(archive: Archive) -> list[Measured]:
-    """What became of the code that an archive measured. Empty where there is no history at all."""
+    """Whether the measured code has changed, for each commit of the rows; empty without history."""
     known, _ = history.of_this_tree()
     found = []
     commits = Counter(archive.origin_of(row)[1] for row in archive.rows)
@@ -545,7 +544,7 @@ def is_stale(archive: Archive) -> bool:
 
 
 def staleness(archive: Archive) -> list:
-    """A note for each commit whose code is no more what the archive measured, or may not be."""
+    """A note for each commit whose measured code has changed since, or may have."""
     return [
         Note("stale" if each.change else "info", each.text)
         for each in measured(archive)
@@ -677,7 +676,7 @@ def read_inputs(results: Path, archived: Path | None) -> Inputs:
 
 
 def machine(inputs: Inputs) -> list:
-    """The device, the host, and what it can do at best."""
+    """The device, the host, and the measured ceilings."""
     archives = inputs.own.every()
     if not archives:
         return [Paragraph("This machine has no results of its own yet.")]
@@ -737,7 +736,7 @@ def tally(of_all: Iterable[Verdict], kind: str) -> str:
 
 
 def state_of(archive: Archive) -> str:
-    """The worst that is to be said of an archive, in a word."""
+    """The archive's state in a word: the worst one that applies."""
     if state_counts(archive)["failed"]:
         return "WRONG"
     if not archive.complete:
@@ -816,7 +815,7 @@ def build(inputs: Inputs, figures: Path) -> Document:
 
 
 def partial_runs(archives: list[Archive]) -> list:
-    """What there is of parts of experiments: neither figures nor verdicts."""
+    """A table of the parts of experiments, which have neither figures nor verdicts."""
     if not archives:
         return []
     text = (

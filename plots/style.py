@@ -30,7 +30,7 @@ PEER, CLAIM, MIDDLE, LIGHT = "#767676", "#E46300", "#45AAE4", "#68CDB8"
 PALETTE = (OTHER_PEER, SOURCE, STRONG, NAIVE, PEER, CLAIM, MIDDLE, LIGHT)
 INK, FAINT = "#222222", "#6B6B6B"
 
-# What axes are named, here once.
+# Names of axes that several figures have.
 USEFUL_GB_PER_S = "useful throughput (GB/s)"
 CALL_MS = "time of one call (ms)"
 
@@ -97,7 +97,7 @@ class Point:
 
 
 Value = Callable[[archives.Row, float], float | None]
-"""What is drawn of a row and a time of it in milliseconds."""
+"""The value to draw, from a row and one of its times in milliseconds."""
 
 
 def timed(x: float, row: archives.Row, value: Value = lambda _, ms: ms) -> Point:
@@ -282,7 +282,7 @@ def claim(axes: Axes, value: float, text: str) -> None:
 
 
 def note_beside(axes: Axes, x: float, y: float, text: str, above: float) -> None:
-    """A small value label right of a point, so many points above it."""
+    """A small value label right of a point, moved up by `above` typographic points."""
     axes.annotate(
         text, (x, y), xytext=(6, above), textcoords="offset points", fontsize=6.5, va="center"
     )
@@ -362,7 +362,7 @@ def _legend_entries(figure: Figure) -> dict[str, object]:
 
 
 def outer_labels(panels: list[Axes], columns: int, x: str, y: str) -> None:
-    """Axis names where the eye looks for them: under the last row, beside the first column."""
+    """Axis names under the last row of panels and beside the first column."""
     for axes in panels[-columns:]:
         axes.set_xlabel(x)
     for axes in panels[::columns]:

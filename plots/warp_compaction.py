@@ -70,7 +70,7 @@ def _aims(axes: Axes, archive: Archive, rows: list[Row], x: str) -> None:
 
 
 def _own_scale(axes: Axes, ceiling: float | None) -> bool:
-    """Gives a panel far below the ceiling its own scale, and says so; whether it is one."""
+    """Gives a panel far below the ceiling its own scale, and notes it; returns whether it did."""
     top = max((max(line.get_ydata()) for line in axes.get_lines()), default=0)
     if not ceiling or not top or top > ceiling / 4:
         return False

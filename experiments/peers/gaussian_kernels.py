@@ -73,8 +73,8 @@ def gram_kernel(
 ):
     """For many dimensions, a power of two: |u - v|^2 = |u|^2 + |v|^2 - 2 u . v on the tensor cores.
 
-    The form subtracts squares that the distance does not have; so that they stay small, all points
-    are taken relative to the centre of the program's rows. Products take three tf32 terms.
+    Large squares would cancel and leave their rounding; so that they stay small, all points are
+    taken relative to the centre of the program's rows. Products take three tf32 terms.
     """
     lane_m = tl.arange(0, BLOCK_M)
     lane_n = tl.arange(0, BLOCK_N)
@@ -84,7 +84,7 @@ def gram_kernel(
     u = tl.load(x + row[:, None] * D + lane_d[None, :], mask=is_row[:, None], other=0.0)
     count = tl.minimum(m - tl.program_id(0).to(tl.int64) * BLOCK_M, BLOCK_M)
     centre = tl.sum(u, axis=0) / count.to(tl.float32)
-    # Rows that are not there lie in the centre: their sums are finite, and not stored.
+    # Rows beyond the last are set to the centre: their sums are finite, and not stored.
     u = tl.where(is_row[:, None], (u - centre[None, :]) * ROOT_LOG2_E, 0.0)
     u_square = tl.sum(u * u, axis=1)
     u = 2.0 * u

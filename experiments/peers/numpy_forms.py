@@ -10,9 +10,9 @@ import numpy as np
 from peer_inputs import Points
 
 MOST_BYTES = 16 * 2**30
-"""Of intermediate values; less where the machine has not twice as much."""
+"""Most memory for intermediate values; less if the machine has not twice as much free."""
 BLOCK_BYTES = tuple(2**k for k in (19, 21, 23, 25, 27))
-"""Of values, that numpy_gram tries: what the caches of a core, and of all, hold."""
+"""Sizes of a block of values that numpy_gram tries: from a core's cache to that of all cores."""
 
 
 def free_bytes() -> int:
@@ -54,7 +54,7 @@ def rows_of_tensorized(points: Points) -> int:
 
 
 def rows_of_gram(points: Points) -> int:
-    """The number of rows at a time that is fastest on as many as the largest number."""
+    """The fastest number of rows at a time, tried on as many rows as the largest block has."""
     m, n = points.problem.m, points.problem.n
     x = points.x[: max(1, min(m, max(BLOCK_BYTES) // (4 * n)))]
     best, best_seconds = 1, float("inf")

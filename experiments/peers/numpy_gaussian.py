@@ -43,7 +43,7 @@ def peers() -> list[GaussianPeer]:
 
 
 if __name__ == "__main__":
-    # BLAS takes all cores, whatever the environment says; it looks when numpy is imported.
+    # BLAS is to take all cores. It reads these variables when numpy is imported, after this.
     for library in ("OMP", "OPENBLAS", "MKL"):
         os.environ.pop(f"{library}_NUM_THREADS", None)
     sys.exit(main("NumPy as a peer of map_reduce", peers(), PACKAGES, sys.argv[1:]))

@@ -30,7 +30,7 @@ from peer_points import (
 T = TypeVar("T")
 
 CHUNK_PAIRS = 2**25
-"""Of the answer, at a time: 256 MiB of doubles, some four times over."""
+"""Pairs of the answer at a time: 256 MiB of doubles in each of about four arrays."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Clocks:
             handle = pynvml.nvmlDeviceGetHandleByUUID(gpu_uuid())
             self._read = lambda: pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)
             self.highest = pynvml.nvmlDeviceGetMaxClockInfo(handle, pynvml.NVML_CLOCK_SM)
-        except Exception as error:  # no package, no library, no right to read: all the same
+        except Exception as error:  # no package, no library or no permission: the row has no clock
             print(f"clocks are not read: {error}", flush=True)
 
     def now(self) -> int | None:
@@ -170,7 +170,7 @@ class Stopwatch:
     """Times a call between two CUDA events, with the second-level cache in a known state."""
 
     LONGEST_SPIN_US = 1000.0
-    """For each launch of a sample."""
+    """The longest spin for each launch of a sample."""
 
     def __init__(
         self,
@@ -179,10 +179,10 @@ class Stopwatch:
         launches: int,
         waits_for_gpu: bool = False,
     ) -> None:
-        """`flush` is the buffer that is written before each sample; None leaves the cache as the
-        same call left it, which ran before.
+        """`flush` is the buffer that is written before each sample; with None the cache is as the
+        previous execution of the same call left it.
 
-        The GPU is not held back for a call that waits for it: its time is what its caller waits.
+        For a call that waits for the GPU the GPU does not spin: its time is what its caller waits.
         """
         self._cycles_per_us = cycles_per_us
         self._flush = flush
@@ -194,7 +194,7 @@ class Stopwatch:
 
     @property
     def has_host(self) -> bool:
-        """Whether the host's part of a call is in its time: of most samples so far."""
+        """Whether the host's part of a call is in the time of most samples so far."""
         return self._waits_for_gpu or 2 * sum(self._covered) < len(self._covered)
 
     def sample_ms(self, call: Callable[[], Any]) -> float:
@@ -242,7 +242,7 @@ def device_only_ms(call: Callable[[], Any], calls: int) -> float | None:
             torch.cuda.synchronize()
         on_device = torch.autograd.DeviceType.CUDA
         events = [event for event in profile.events() if event.device_type == on_device]
-    except Exception as error:  # no right, no library: all the same
+    except Exception as error:  # no permission or no library: the row lacks this counter
         print(f"the device's own time is not measured: {error}", flush=True)
         return None
     total_us = sum(event.time_range.elapsed_us() for event in events)
@@ -252,7 +252,7 @@ def device_only_ms(call: Callable[[], Any], calls: int) -> float | None:
 def fastest(
     calls: Iterable[tuple[Callable[[], Any], T]], cannot: tuple[type[Exception], ...]
 ) -> T:
-    """What stands beside the call that takes least time; those that raise `cannot` are out.
+    """The choice beside the fastest call; calls that raise one of `cannot` are left out.
 
     Raises RuntimeError where none is left.
     """
@@ -276,7 +276,7 @@ def fastest(
 
 
 def cycles_per_microsecond() -> float:
-    """Of torch's spinning kernel; the first launch wakes the clocks, the second one is measured."""
+    """The rate of torch's spinning kernel: its second launch, since the first wakes the clocks."""
     cycles = 2_000_000
     events = EventPair()
     for _ in range(2):
@@ -285,7 +285,7 @@ def cycles_per_microsecond() -> float:
 
 
 def gpu_uuid() -> str:
-    """Of torch's first GPU, as archives have it."""
+    """The UUID of torch's first GPU, as archives have it."""
     uuid = str(torch.cuda.get_device_properties(0).uuid)
     return uuid if uuid.startswith("GPU-") else f"GPU-{uuid}"
 
@@ -296,7 +296,7 @@ class GpuBench:
     WITH_HOST_SAMPLES = 15
     WITH_HOST_SECONDS = 0.3
     PROFILED_MS = 10.0
-    """Of calls that are profiled, unless one is longer."""
+    """The time that is profiled: as many calls as fit, at least one."""
 
     def __init__(self) -> None:
         """Calibrates the spin."""
@@ -328,12 +328,12 @@ class GpuBench:
         except torch.cuda.OutOfMemoryError as error:
             return Outcome(skipped=f"does not fit: {str(error).splitlines()[0]}")
         finally:
-            # Peers may allocate past torch: what it keeps unused is theirs.
+            # Peers may allocate without torch: what its allocator keeps unused is free for them.
             torch.cuda.empty_cache()
 
     def _problem(self, problem: Problem) -> tuple[Points, Inputs, np.ndarray]:
         if self._kept is None or self._kept[0].problem != problem:
-            self._kept = None  # the old ones go before the new ones come
+            self._kept = None  # the old arrays are freed before the new ones are allocated
             points = make_points(problem)
             expected = expected_results(points)
             torch.cuda.empty_cache()
@@ -391,7 +391,7 @@ class GpuBench:
     def _tell_the_host_apart(
         self, call: Callable[[], Any], stopwatch: Stopwatch, outcome: Outcome
     ) -> None:
-        """Records a call's time with the host in it, and without, if the row's has it."""
+        """Records a call's time with the host's part; without it, too, if the row's time has it."""
         samples: list[float] = []
         begin = time.perf_counter()
         while len(samples) < self.WITH_HOST_SAMPLES and (

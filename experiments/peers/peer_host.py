@@ -26,9 +26,9 @@ from peer_points import (
 MOST_CALL_SECONDS = 15.0
 """A call that is expected to take longer is not made."""
 SMALL = 1000
-"""Rows and columns of the problem that says how long a larger one would take."""
+"""Rows and columns of a problem whose rate predicts the time of larger ones."""
 BLOCK_PAIRS = 2**18
-"""Of the check, at a time: 2 MiB of doubles, which stay in a core's cache."""
+"""Pairs that are checked at a time: 2 MiB of doubles, which stay in a core's cache."""
 
 
 def expected_sums(points: Points) -> np.ndarray:
@@ -56,12 +56,12 @@ def expected_sums(points: Points) -> np.ndarray:
 
 
 def cores() -> int:
-    """That this process may use."""
+    """How many cores this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def cpu_name() -> str:
-    """As archives have it."""
+    """The name of the CPU, as archives have it."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(": ")[2]
@@ -69,7 +69,7 @@ def cpu_name() -> str:
 
 
 def gpu_uuids() -> list[str]:
-    """Of this machine's GPUs, as nvidia-smi lists them; none where it is missing."""
+    """The UUIDs of this machine's GPUs, as nvidia-smi lists them; empty without nvidia-smi."""
     command = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)
@@ -91,7 +91,7 @@ class HostBench:
     """Verifies and times peers on the CPU; keeps the answer of the last problem."""
 
     def __init__(self) -> None:
-        """Looks at the machine."""
+        """Reads what the machine's CPU and GPUs are."""
         self._cpu = cpu_name()
         # C++ libraries count either those of the machine or those that the process may use.
         self._cores = {os.cpu_count(), cores()}
@@ -116,7 +116,7 @@ class HostBench:
         return None
 
     def facts(self) -> Json:
-        """What numpy multiplies matrices by."""
+        """The BLAS that numpy was built with."""
         return {"numpy_blas": blas()}
 
     def _expected_of(self, points: Points) -> np.ndarray:
@@ -127,7 +127,7 @@ class HostBench:
     def measure(self, peer: Peer, problem: Problem, measure: Measure) -> Outcome:
         """Verifies the peer at the problem; if it is right, takes its time.
 
-        A first call that is as long as all samples should be is one of them.
+        A first call that takes `max_seconds` or longer is a sample.
         """
         expected_seconds = problem.pairs / self._rate_of(peer, problem)
         if expected_seconds > MOST_CALL_SECONDS:
@@ -144,7 +144,7 @@ class HostBench:
         outcome.choices |= prepared.choices
         outcome.host_is_in_the_time = True
         if outcome.is_good:
-            # Not all are used throughout: BLAS takes them, numpy's exp takes one.
+            # Not all are always busy: BLAS uses all of them, numpy's exp only one.
             outcome.counters["cores_available"] = float(cores())
             self._take_samples(prepared.call, measure, outcome, first_seconds)
         return outcome

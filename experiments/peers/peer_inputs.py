@@ -74,7 +74,7 @@ class Points:
 
     problem: Problem
     different_x: np.ndarray
-    """different x d: the rows of x are these again and again."""
+    """different x d: the rows of x repeat these."""
     y: np.ndarray
     """n x d."""
     b: np.ndarray
@@ -91,7 +91,7 @@ class Points:
         return self.repeated(self.different_x)
 
     def repeated(self, of_rows: np.ndarray) -> np.ndarray:
-        """What there is for each different row, for each of the m rows."""
+        """The values of all m rows, from those of the different rows."""
         return of_rows[np.arange(self.problem.m) % self.different]
 
 

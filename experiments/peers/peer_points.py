@@ -76,7 +76,7 @@ class Outcome:
     stop: str | None = None
     discarded_samples: int = 0
     sm_clocks_mhz: list[float] = field(default_factory=list)
-    """Of the samples."""
+    """The SM clock at each sample that is kept."""
     host_is_in_the_time: bool = False
     skipped: str | None = None
     error: str | None = None
@@ -91,7 +91,7 @@ Clock = Literal["gpu", "host"]
 
 
 class ForeignArchive(Exception):
-    """Times of this machine do not belong into the archive; the message says why."""
+    """The archive is another machine's, and gets no times of this one; the message says why."""
 
 
 @dataclass
@@ -109,16 +109,16 @@ class Peer(Protocol):
 
     variant: str
     clock: Clock
-    """What times it."""
+    """The clock that times it."""
     waits_for_gpu: bool
-    """Its call returns only when the GPU is done: what the caller waits is timed."""
+    """Whether its call returns when the GPU is done: then its time is what the caller waits."""
     max_pairs: float
 
     def cannot(self, problem: Problem) -> str | None:
         """Why this peer does not do the problem; None where it does."""
 
     def prepare(self, problem: Problem, inputs: Any) -> Prepared:
-        """What is to be timed; whatever must not be (compiling, choosing a shape) is done here."""
+        """The call to be timed; what is not timed (compiling, choosing a shape) is done here."""
 
 
 @dataclass
@@ -140,7 +140,7 @@ class Bench(Protocol):
     """What verifies and times a peer: peer_gpu.GpuBench, peer_host.HostBench, or a stand-in."""
 
     def why_not(self, provenance: Json) -> str | None:
-        """Why no time of this machine may stand in an archive, whatever the machine is.
+        """Why the archive gets no times of any machine; None if it may have this machine's.
 
         Raises ForeignArchive where the archive is another machine's.
         """
@@ -162,9 +162,9 @@ class Tolerance:
     """How far results may be off."""
 
     overall: float
-    """Of the relative error of all results."""
+    """The largest relative error of all results together."""
     each: float
-    """Of the error of each one, in units of the scale."""
+    """The largest error of a single result, in units of the scale."""
     scale: Scale
 
 

@@ -40,7 +40,7 @@ TECHNIQUE = "map_reduce"
 
 
 LOCK_NAME = ".lock"
-"""As `warpath` has it: experiments/harness/store.cpp."""
+"""The same name as in experiments/harness/store.cpp."""
 
 
 class InputError(Exception):
@@ -64,7 +64,7 @@ def read_archive(path: Path) -> Json:
 
 
 def write_archive(path: Path, archive: Json) -> None:
-    """Writes beside the place and renames, so that the archive is never half there."""
+    """Writes beside the place and renames, so that the archive is never incomplete."""
     text = json.dumps(archive, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     beside = path.with_name(f"{path.name}.tmp.{os.getpid()}")
     try:
@@ -82,8 +82,8 @@ def write_archive(path: Path, archive: Json) -> None:
 def folder_lock(folder: Path) -> Iterator[None]:
     """Holds the lock of a folder of results, which `warpath` takes to write there.
 
-    The file goes with its holder. Raises InputError where another program has the lock, or where it
-    cannot be taken.
+    The lock file is removed at the end. Raises InputError where another program has the lock, or
+    where it cannot be taken.
     """
     path = folder / LOCK_NAME
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -103,7 +103,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
                 raise InputError(
                     f"another program is writing to {folder} ({holder}): wait for its end"
                 ) from error
-            # Whoever held it may have removed the file since it was opened.
+            # The previous holder may have removed the file since it was opened.
             if not is_the_file(path, locked):
                 continue
             try:
@@ -198,12 +198,12 @@ def peer_row(
 
 
 def clocks(mhz: Sequence[float]) -> Json | None:
-    """How fast the multiprocessors ran while the samples were taken; None where it is not known."""
+    """The SM clock while the samples were taken; None if it is not known."""
     return {"median": round(statistics.median(mhz)), "min": round(min(mhz))} if mhz else None
 
 
 def speed(time_ms: Json, problem: Problem, bytes_min: float | None) -> Json:
-    """What a row says of its time."""
+    """The members of a row that follow from its time."""
     seconds = time_ms["median"] / 1000
     rates: Json = {"time_ms": time_ms}
     if seconds > 0:
@@ -221,7 +221,7 @@ def version_of(package: str) -> str:
 
 
 def place_of(row: Json) -> str:
-    """What tells a row from the others of its archive."""
+    """A text that differs for all rows of an archive."""
     return json.dumps([row["variant"], row["params"]], sort_keys=True)
 
 
@@ -253,7 +253,7 @@ def outcome_of(peer: Peer, problem: Problem, measure: Measure, bench: Bench) -> 
         return Outcome(skipped=reason)
     try:
         return bench.measure(peer, problem, measure)
-    except Exception as error:  # whatever a package raises; the other points go on
+    except Exception as error:  # any exception of a package: the other points go on
         return Outcome(error=f"{type(error).__name__}: {error}")
 
 
@@ -296,7 +296,7 @@ def fill_rows(
         print(f"{path.name}: {', '.join(peer_of)}: {why_not}{kept}", flush=True)
         open_rows = [row for row in open_rows if not has_time(row)]
     with folder_lock(path.parent):
-        pass  # where it is taken, that is said before anything is measured
+        pass  # a lock that another program has is an error before anything is measured
     measured: dict[tuple[str, Problem], Outcome] = {}
     for row in open_rows:
         peer, problem = peer_of[row["variant"]], problem_of(row)

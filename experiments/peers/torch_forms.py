@@ -9,8 +9,8 @@ from __future__ import annotations
 import torch
 
 VALUE_BYTES = tuple(2**k for k in (24, 25, 27, 30))
-"""Of values at a time, that are tried beside all of them: what the second-level cache holds, and
-more."""
+"""Sizes of a block of values that are tried, beside all values at once: what the second-level cache
+holds, and larger ones."""
 
 
 @torch.inference_mode()

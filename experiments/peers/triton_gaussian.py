@@ -26,13 +26,13 @@ PACKAGES = ("torch", "numpy", "triton")
 MOST_DIFFERENCES = 16
 GRAM_DIMENSIONS = (16, 64, 128)
 PROGRAMS_PER_SM = 16
-"""That columns are split for: some waves of them, so that the last one weighs little."""
+"""Columns are split to get so many: several waves, so that a partial last one costs little."""
 LEAST_TILES = 4
-"""Of columns, that a part of them has at least."""
+"""Fewest tiles in a part of the columns."""
 MOST_SPLITS = 65535
-"""As many as a grid's y takes."""
+"""The largest extent of a grid in y."""
 MOST_TILES = 256
-"""Of columns, that a part of them has at most: each is one addition of a float."""
+"""Most tiles in a part of the columns: each is one rounded addition in float."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +75,13 @@ GRAM_SHAPES = tuple(
     )
 )
 TUNED_PAIRS = 10**11
-"""Of a larger problem the shapes are tried on its first rows, some tens of milliseconds."""
+"""Shapes are tried on at most so many: the first rows, some tens of milliseconds."""
 MOST_COORDINATES = 24576
-"""Of a block's rows and columns, which shared memory holds twice for products, in halves."""
+"""Most coordinates of a block's rows and columns: for products, shared memory holds two parts of
+each.
+"""
 MOST_ROW_REGISTERS = 160
-"""Of a thread: coordinates of rows, which every thread of the differences' kernel holds."""
+"""Most coordinates of rows that a thread of differences_kernel holds: each has all of them."""
 
 
 def next_power_of_two(value: int) -> int:
@@ -88,7 +90,7 @@ def next_power_of_two(value: int) -> int:
 
 
 def shapes_of(problem: Problem) -> list[Shape]:
-    """The shapes worth trying: the rows that there are, and no more than registers hold."""
+    """The shapes worth trying: not larger than m, nor than shared memory and registers hold."""
     most_rows = next_power_of_two(problem.m)
     shapes = []
     if problem.d in GRAM_DIMENSIONS:
@@ -162,7 +164,7 @@ class TritonGaussian:
     waits_for_gpu = False
 
     def __init__(self) -> None:
-        """As many pairs as take some seconds."""
+        """Problems of up to max_pairs take some seconds."""
         self.max_pairs = 1e12
 
     def cannot(self, problem: Problem) -> str | None:

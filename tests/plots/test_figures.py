@@ -1,4 +1,4 @@
-"""What the figures of every technique must do, whatever they show; and what all share."""
+"""What the figures of every technique must do, and what they share."""
 
 import re
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Whatever lies in a folder of results: the report leaves it out, names it, and makes the rest."""
+"""Broken files in a folder of results: the report leaves them out by name, and makes the rest."""
 
 import copy
 import json
