@@ -114,8 +114,14 @@ void print_verdicts(const Json& verdicts, std::FILE* out) {
       return formatted(verdict.at(name), format.c_str());
     };
     const char* const metric = verdict.contains("counter") ? "counter" : "metric";
-    std::fprintf(out, "%s (%s): %s", in_colour(text_of(verdict.at("verdict")), out).c_str(),
-                 text_of(verdict.at("kind")).c_str(), text_of(verdict.at(metric)).c_str());
+    std::string word = in_colour(text_of(verdict.at("verdict")), out);
+    if (verdict.contains("settings")) {
+      const Json& settings = verdict.at("settings");
+      word +=
+          " (" + settings.at("judged").dump() + " of " + settings.at("all").dump() + " settings)";
+    }
+    std::fprintf(out, "%s (%s): %s", word.c_str(), text_of(verdict.at("kind")).c_str(),
+                 text_of(verdict.at(metric)).c_str());
     if (verdict.contains("baseline"))
       std::fprintf(out, " %s", verdict.at("baseline").dump().c_str());
     std::fprintf(out, " where %s: measured %s", verdict.at("where").dump().c_str(),

@@ -157,6 +157,9 @@ class Judge {
       verdict["verdict"] = is_judged ? word(expected, false) : "NOT TESTABLE HERE";
       return;
     }
+    if (!missing.empty()) {
+      verdict["settings"] = {{"judged", best.size()}, {"all", best.size() + missing.size()}};
+    }
     const auto [lowest, highest] = std::minmax_element(
         best.begin(), best.end(),
         [](const auto& a, const auto& b) { return a.second.first < b.second.first; });

@@ -102,6 +102,9 @@ TEST_F(VerdictTest, PartOfTheSettingsIsNamedAsMissing) {
                                            row("kernel", 16, std::nullopt)});
   EXPECT_EQ(verdict.at("verdict"), "REPRODUCED");
   EXPECT_THAT(verdict.at("missing").get<std::string>(), HasSubstr("n:16"));
+  EXPECT_EQ(verdict.at("settings"), (Json{{"judged", 1}, {"all", 2}}));
+  const Json whole = judge_one(speedup, {row("kernel", 8, 1.0), row("library", 8, 2.0, "peer")});
+  EXPECT_FALSE(whole.contains("settings"));
 }
 
 TEST_F(VerdictTest, WrongAnswerIsNeverReproduced) {
