@@ -12,6 +12,7 @@
 
 #include "core/buffer.cuh"
 #include "core/checked.hpp"
+#include "core/cuda_check.cuh"
 #include "core/launch.cuh"
 #include "core/span.hpp"
 
@@ -86,6 +87,16 @@ __global__ void find_broken_kernel(const T* values, std::int64_t count, IsBroken
 }
 
 }  // namespace detail
+
+/// Element i of a span. Synchronises.
+template <class T>
+T value_at(DeviceSpan<const T> span, std::int64_t i, cudaStream_t stream) {
+  T value{};
+  WARPATH_CUDA_CHECK(
+      cudaMemcpyAsync(&value, span.data + i, sizeof value, cudaMemcpyDeviceToHost, stream));
+  WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
+  return value;
+}
 
 /// The first index for which is_broken(values, index) holds on the device; -1 if there is none.
 /// Synchronises.

@@ -7,7 +7,55 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "core/checked.hpp"
+#include "core/preconditions.cuh"
+#include "core/span.hpp"
+
 namespace warpath {
+
+/// The tuples that references are numbers of: `dimensions` coordinates each.
+template <class C>
+struct Tuples {
+  DeviceSpan<const C> coordinates;
+  int dimensions = 1;  ///< 1 to 16
+  int primary = 0;     ///< the coordinate that the references are sorted by, first of the superkey
+};
+
+/// The number of tuples. Throws unless dimensions and primary are in range, the coordinates are
+/// those of whole tuples, and there are tuples if there are references.
+template <class C>
+std::int64_t require_tuples(const Tuples<C>& tuples, std::int64_t references) {
+  require_in_range("dimensions", tuples.dimensions, 1, 16);
+  require_in_range("primary", tuples.primary, 0, tuples.dimensions - 1);
+  if (tuples.coordinates.count % tuples.dimensions != 0) {
+    throw std::invalid_argument("tuples has " + std::to_string(tuples.coordinates.count) +
+                                " coordinates: expected a multiple of dimensions, which is " +
+                                std::to_string(tuples.dimensions));
+  }
+  if (references > 0 && tuples.coordinates.count == 0) {
+    throw std::invalid_argument("tuples has no coordinates: expected those of the tuples that " +
+                                std::to_string(references) + " references name");
+  }
+  return tuples.coordinates.count / tuples.dimensions;
+}
+
+/// Where checks are on: throws unless all references are numbers of tuples, with the first one that
+/// is not.
+template <class Reference>
+void require_references(DeviceSpan<const Reference> references, std::int64_t tuple_count,
+                        cudaStream_t stream) {
+  if (!is_checked()) return;
+  const std::int64_t i = first_broken(references, detail::IsNoIndex{tuple_count}, stream);
+  if (i < 0) return;
+  throw std::invalid_argument("references[" + std::to_string(i) + "] is " +
+                              std::to_string(value_at(references, i, stream)) +
+                              ": expected the number of a tuple, 0 to " +
+                              std::to_string(tuple_count - 1));
+}
 
 /// Compares the superkeys of two tuples of `dimensions` coordinates that begin with coordinate
 /// `primary`: negative if a's is less, positive if it is greater, 0 if the tuples are equal. The

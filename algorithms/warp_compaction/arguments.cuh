@@ -32,24 +32,6 @@ inline void require_options(const Options& options) {
   require_enum("options.path", options.path);
 }
 
-/// The number of tuples. Throws unless the coordinates are a multiple of the dimensions.
-inline std::int64_t require_whole_tuples(std::int64_t coordinates, int dimensions) {
-  if (coordinates % dimensions == 0) return coordinates / dimensions;
-  throw std::invalid_argument("tuples has " + std::to_string(coordinates) +
-                              " coordinates: expected a multiple of dimensions, which is " +
-                              std::to_string(dimensions));
-}
-
-/// Element i of a span. Synchronises.
-template <class T>
-T value_at(DeviceSpan<const T> span, std::int64_t i, cudaStream_t stream) {
-  T value{};
-  WARPATH_CUDA_CHECK(
-      cudaMemcpyAsync(&value, span.data + i, sizeof value, cudaMemcpyDeviceToHost, stream));
-  WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
-  return value;
-}
-
 /// Whether a value is not the coordinate that it stands for.
 template <class Coordinate, class Reference>
 struct IsNotCoordinate {
@@ -61,26 +43,6 @@ struct IsNotCoordinate {
     return values[i] != tuples[static_cast<std::int64_t>(references[i]) * dimensions + primary];
   }
 };
-
-/// Throws if there are references, but no tuple that they can name.
-inline void require_tuples(std::int64_t references, std::int64_t tuple_count) {
-  if (references == 0 || tuple_count > 0) return;
-  throw std::invalid_argument("tuples has no coordinates: expected those of the tuples that " +
-                              std::to_string(references) + " references name");
-}
-
-/// Where checks are on: throws unless all references are numbers of tuples.
-template <class Reference>
-void require_references(DeviceSpan<const Reference> references, std::int64_t tuple_count,
-                        cudaStream_t stream) {
-  if (!is_checked()) return;
-  const std::int64_t i = first_broken(references, warpath::detail::IsNoIndex{tuple_count}, stream);
-  if (i < 0) return;
-  throw std::invalid_argument("references[" + std::to_string(i) + "] is " +
-                              std::to_string(value_at(references, i, stream)) +
-                              ": expected the number of a tuple, 0 to " +
-                              std::to_string(tuple_count - 1));
-}
 
 /// Where checks are on: throws unless values[i] is coordinate `primary` of tuple references[i]. The
 /// references are numbers of tuples.

@@ -23,6 +23,7 @@
 #include "core/buffer.cuh"
 #include "core/preconditions.cuh"
 #include "core/span.hpp"
+#include "core/superkey.cuh"
 #include "warp_compaction/arguments.cuh"
 #include "warp_compaction/dispatch.cuh"
 #include "warp_compaction/rules.cuh"
@@ -125,14 +126,6 @@ void unique_by_key(InputSpan<K> keys, InputSpan<V> values, DeviceSpan<K> out_key
                 options);
 }
 
-/// The tuples that references are numbers of: `dimensions` coordinates each.
-template <class C>
-struct Tuples {
-  DeviceSpan<const C> coordinates;
-  int dimensions = 1;
-  int primary = 0;  ///< the coordinate that the references are sorted by, first of the superkey
-};
-
 /// The source's operation on superkey-sorted references: keeps the references whose tuple differs
 /// from the one before it, and their values. values[i] is coordinate `primary` of tuple
 /// references[i]; the tuples are read only where two values tie. `first_disorder` becomes the index
@@ -169,14 +162,10 @@ void remove_duplicates(InputSpan<C> values, InputSpan<R> references,
   require_apart("first_disorder", first_disorder.span(), "out_values", out_values);
   require_apart("first_disorder", first_disorder.span(), "out_references", out_references);
   require_apart("kept", kept.span(), "first_disorder", first_disorder.span());
-  require_in_range("dimensions", tuples.dimensions, 1, 16);
-  require_in_range("primary", tuples.primary, 0, tuples.dimensions - 1);
-  const std::int64_t tuple_count =
-      detail::require_whole_tuples(tuples.coordinates.count, tuples.dimensions);
-  detail::require_tuples(references.count, tuple_count);
+  const std::int64_t tuple_count = require_tuples(tuples, references.count);
   require_no_nan("values", values, stream);
   require_no_nan("tuples", tuples.coordinates, stream);
-  detail::require_references(references, tuple_count, stream);
+  require_references(references, tuple_count, stream);
   detail::require_values_of_tuples(values, references, tuples.coordinates, tuples.dimensions,
                                    tuples.primary, stream);
   WARPATH_CUDA_CHECK(cudaMemsetAsync(first_disorder.data(), 0xFF, sizeof(std::int64_t), stream));
