@@ -36,12 +36,21 @@ inline void require_current(const char* what, int device) {
                               ") before");
 }
 
+/// An allocation that failed, with what it asked for and what there is.
+inline std::string allocation_of(std::size_t bytes) {
+  std::size_t free = 0;
+  std::size_t all = 0;
+  WARPATH_CUDA_CHECK(cudaMemGetInfo(&free, &all));
+  return "cudaMallocAsync(" + std::to_string(bytes) + " bytes) with " + std::to_string(free) +
+         " of the device's " + std::to_string(all) + " bytes free";
+}
+
 }  // namespace detail
 
 /// `count` elements of device memory, not initialised; owned, movable. Allocated on the current
 /// device and freed there, in the order of `stream`, a stream of that device that must outlive the
-/// buffer. Throws std::invalid_argument if count is negative or its bytes overflow; CudaError if
-/// the allocation fails.
+/// buffer. Throws std::invalid_argument if count is negative or its bytes overflow; CudaError,
+/// which says how many bytes are needed and how many are free, if the allocation fails.
 template <class T>
 class DeviceBuffer {
  public:
@@ -56,8 +65,11 @@ class DeviceBuffer {
     }
     device_ = current_device();
     if (count > 0) {
-      WARPATH_CUDA_CHECK(cudaMallocAsync(reinterpret_cast<void**>(&data_),
-                                         static_cast<std::size_t>(count) * sizeof(T), stream));
+      const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(T);
+      const cudaError_t result = cudaMallocAsync(reinterpret_cast<void**>(&data_), bytes, stream);
+      if (result != cudaSuccess) {
+        cuda_check(result, detail::allocation_of(bytes).c_str(), __FILE__, __LINE__);
+      }
     }
   }
   DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }

@@ -109,9 +109,11 @@ TEST(DeviceBuffer, OutlivesTheWorkBeforeItsEnd) {
 
 TEST(DeviceBuffer, SaysWhatCouldNotBeAllocated) {
   const std::uint64_t before = allocated_bytes();
-  EXPECT_THAT(message_of<CudaError>([] { DeviceBuffer<char> b(more_than_any_device); }),
-              AllOf(HasSubstr("cudaMallocAsync("), HasSubstr("buffer.cuh:"),
-                    HasSubstr("cudaErrorMemoryAllocation")));
+  EXPECT_THAT(
+      message_of<CudaError>([] { DeviceBuffer<char> b(more_than_any_device); }),
+      AllOf(HasSubstr("cudaMallocAsync(" + std::to_string(more_than_any_device) + " bytes)"),
+            HasSubstr(" bytes free"), HasSubstr("buffer.cuh:"),
+            HasSubstr("cudaErrorMemoryAllocation")));
   EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
   EXPECT_EQ(allocated_bytes(), before);
   EXPECT_EQ(on_host(on_device(std::vector<int>{8})), std::vector<int>{8});  // others still work
