@@ -1,0 +1,137 @@
+// The first pass: each block sorts a tile. A thread sorts its own items in registers; then the
+// threads' runs are merged in shared memory, two by two.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "core/launch.cuh"
+#include "merge_sort/block_merge.cuh"
+#include "merge_sort/tuning.hpp"
+#include "merge_sort/variant.hpp"
+
+namespace warpath::merge_sort::detail {
+
+template <class Item, class Less>
+__device__ __forceinline__ void exchange_if_less(Item& a, Item& b, Less less) {
+  const bool exchanges = less(b, a);
+  const Item first = exchanges ? b : a;
+  b = exchanges ? a : b;
+  a = first;
+}
+
+/// A comparison of a sorting network, and exchange, of items `low` and `high`.
+struct Comparison {
+  int low;
+  int high;
+};
+
+/// Calls take(low, high) for each comparison of the network of `items` items that a sort needs, in
+/// order: Batcher's odd-even merge sort; or, if it must be stable, odd-even transposition, which
+/// exchanges neighbours only.
+template <class Take>
+constexpr void for_each_comparison(int items, bool is_stable, Take take) {
+  if (is_stable) {
+    for (int round = 0; round < items; ++round) {
+      for (int i = round % 2; i + 1 < items; i += 2) take(i, i + 1);
+    }
+    return;
+  }
+  for (int run = 1; run < items; run *= 2) {
+    for (int distance = run; distance > 0; distance /= 2) {
+      for (int begin = distance % run; begin + distance < items; begin += 2 * distance) {
+        for (int i = begin; i < begin + distance && i + distance < items; ++i) {
+          if (i / (2 * run) == (i + distance) / (2 * run)) take(i, i + distance);
+        }
+      }
+    }
+  }
+}
+
+template <int Items, bool is_stable>
+constexpr auto sorting_network() {
+  constexpr int count = [] {
+    int comparisons = 0;
+    for_each_comparison(Items, is_stable, [&](int, int) { ++comparisons; });
+    return comparisons;
+  }();
+  std::array<Comparison, count> network{};
+  int filled = 0;
+  for_each_comparison(Items, is_stable, [&](int low, int high) {
+    network[static_cast<std::size_t>(filled++)] = {low, high};
+  });
+  return network;
+}
+
+/// Sorts a thread's items. The network is a constant, so that they stay in registers.
+template <int Items, class Item, class Less>
+__device__ __forceinline__ void thread_sort(Item (&items)[Items], Less less) {
+  constexpr auto network = sorting_network<Items, !Less::is_total>();
+#pragma unroll
+  for (std::size_t i = 0; i < network.size(); ++i) {
+    exchange_if_less(items[network[i].low], items[network[i].high], less);
+  }
+}
+
+/// Fills up the items of a thread that has `count` of them, 1 or more, with the greatest one: in a
+/// stable sort, what is filled up comes last.
+template <int Items, class Item, class Less>
+__device__ __forceinline__ void fill_up(Item (&items)[Items], int count, Less less) {
+  Item greatest = items[0];
+#pragma unroll
+  for (int i = 1; i < Items; ++i) {
+    if (i >= count) {
+      items[i] = greatest;
+    } else if (!less(items[i], greatest)) {
+      greatest = items[i];
+    }
+  }
+}
+
+/// Sorts the n items of `in`, tile by tile, to `out`: one block a tile. `in` has load(i), `out`
+/// store(i, item); they may be of the same memory.
+template <class Shape, LowLevelMerge low_level, class In, class Out, class Less>
+__global__ void __launch_bounds__(Shape::threads)
+    sort_tiles_kernel(In in, Out out, std::int64_t n, Less less) {
+  using Item = typename Out::Item;
+  auto& tile = dynamic_shared<SharedTile<Item, Shape>>();
+  const int thread = static_cast<int>(threadIdx.x);
+  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * Shape::tile_items;
+  const int count = static_cast<int>(min(static_cast<std::int64_t>(Shape::tile_items), n - begin));
+#pragma unroll
+  for (int i = 0; i < Shape::items; ++i) {
+    const int own = i * Shape::threads + thread;
+    if (own < count) tile[own] = in.load(begin + own);
+  }
+  __syncthreads();  // the items are there
+
+  const int first = thread * Shape::items;
+  if (first < count) {
+    Item items[Shape::items];
+#pragma unroll
+    for (int i = 0; i < Shape::items; ++i) {
+      if (first + i < count) items[i] = tile[first + i];
+    }
+    if (first + Shape::items > count) fill_up(items, count - first, less);
+    thread_sort(items, less);
+#pragma unroll
+    for (int i = 0; i < Shape::items; ++i) {
+      if (first + i < count) tile[first + i] = items[i];
+    }
+  }
+  __syncthreads();  // each thread's items are sorted
+#pragma unroll 1
+  for (int level = 0; Shape::items << level < count; ++level) {
+    block_merge<low_level>(tile, EqualRuns<Shape::items>{level, count}, less);
+  }
+#pragma unroll
+  for (int i = 0; i < Shape::items; ++i) {
+    const int own = i * Shape::threads + thread;
+    if (own < count) out.store(begin + own, tile[own]);
+  }
+}
+
+}  // namespace warpath::merge_sort::detail

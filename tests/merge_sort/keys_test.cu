@@ -1,0 +1,132 @@
+// Every size, arrangement and way, on small tiles: keys, and pairs whose value says where the key
+// came from.
+#include "merge_sort/pairs.cuh"
+#include "support.cuh"
+
+namespace warpath::merge_sort::test {
+namespace {
+
+using detail::Call;
+using detail::NoValue;
+
+/// Around a thread's items, a warp, tiles, as many of them as are merged at once, and their square.
+template <class Tuning>
+std::vector<std::int64_t> sizes() {
+  constexpr std::int64_t tile = Tuning::SortShape::tile_items;
+  constexpr std::int64_t items = Tuning::SortShape::items;
+  std::vector<std::int64_t> all{1, 2, items - 1, items, items + 1, 31, 32, 33, 3 * tile + 77};
+  for (const std::int64_t n :
+       {tile, 2 * tile, Tuning::ways * tile, Tuning::ways * Tuning::ways * tile}) {
+    for (const int more : {-1, 0, 1}) all.push_back(n + more);
+  }
+  all.push_back((Tuning::ways + 1) * tile - 5);
+  return all;
+}
+
+template <class Tuning>
+class Sizes : public testing::Test {
+ protected:
+  Stream stream_;
+  Workspace workspace_;
+};
+using AllTilings = testing::Types<SmallTiles, OddTiles>;
+TYPED_TEST_SUITE(Sizes, AllTilings);
+
+TYPED_TEST(Sizes, OfPairs) {
+  using Less = std::less<>;
+  for (const std::int64_t n : sizes<TypeParam>()) {
+    const bool is_long = n > 3000;
+    for (const Arrangement& arrangement :
+         arrangements(n, TypeParam::SortShape::tile_items, static_cast<unsigned>(n))) {
+      if (is_long && is_small() && arrangement.name != "few unique") continue;
+      for (const Options& options : all_options()) {
+        SCOPED_TRACE(std::to_string(n) + " pairs, " + arrangement.name + ", " + name_of(options));
+        const auto keys = keys_of<float>(arrangement.numbers);
+        expect_pairs_sorted(
+            keys, numbered<std::uint32_t>(keys.size()), Less{}, [&](auto in_keys, auto in_values) {
+              detail::run_sort_items<TypeParam>(Call<float, std::uint32_t, Less>{
+                  in_keys.data, in_values.data, n, {}, this->workspace_, this->stream_, options});
+            });
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+// A total order: the sort of a thread's items is another.
+TYPED_TEST(Sizes, OfKeys) {
+  using Less = std::greater<>;
+  static_assert(detail::ByKey<int, NoValue, Less>::is_total);
+  static_assert(!detail::ByKey<float, NoValue, Less>::is_total);
+  static_assert(!detail::ByKey<int, int, Less>::is_total);
+  for (const std::int64_t n : sizes<TypeParam>()) {
+    for (const Arrangement& arrangement :
+         arrangements(n, TypeParam::SortShape::tile_items, static_cast<unsigned>(n + 1))) {
+      if (n > 3000 && arrangement.name != "uniform") continue;
+      for (const Options& options : all_options()) {
+        SCOPED_TRACE(std::to_string(n) + " keys, " + arrangement.name + ", " + name_of(options));
+        expect_keys_sorted(arrangement.numbers, Less{}, [&](auto keys) {
+          detail::run_sort_items<TypeParam>(Call<int, NoValue, Less>{
+              keys.data, nullptr, n, {}, this->workspace_, this->stream_, options});
+        });
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+/// No order at all: it changes its mind by the addresses' worth of values.
+struct Whim {
+  __host__ __device__ bool operator()(int a, int b) const {
+    return ((a * 2654435761u) ^ (b * 40503u)) >> 7 & 1;
+  }
+};
+
+// Whatever the comparator says, it is asked about keys of the input only, and the sort ends. (What
+// is written outside the arrays fails the guard zones.)
+TYPED_TEST(Sizes, AComparatorThatIsNoOrderDoesNoHarm) {
+  const std::int64_t n = TypeParam::ways * TypeParam::SortShape::tile_items * 2 + 31;
+  std::vector<int> keys(static_cast<std::size_t>(n));
+  std::iota(keys.begin(), keys.end(), 1000);
+  for (const Options& options : all_options()) {
+    SCOPED_TRACE(name_of(options));
+    Guarded<int> sorted(n, 1);
+    WARPATH_CUDA_CHECK(cudaMemcpy(sorted.span().data, keys.data(), keys.size() * sizeof(int),
+                                  cudaMemcpyHostToDevice));
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
+    detail::run_sort_items<TypeParam>(Call<int, NoValue, Whim>{
+        sorted.span().data, nullptr, n, {}, this->workspace_, this->stream_, options});
+    for (const int key : sorted.get()) {
+      ASSERT_GE(key, 1000);
+      ASSERT_LT(key, 1000 + n);
+    }
+  }
+}
+
+// ---------------------------------------------------------------- the passes
+
+TEST(Passes, AreTheFewestAndShareTheWork) {
+  using Tuning = SortTuning<TileShape<32, 4>, TileShape<32, 4>, 16>;
+  for (const std::int64_t tiles : {0, 1, 2, 3, 15, 16, 17, 255, 256, 257, 2048, 4096, 4097}) {
+    const std::int64_t n = tiles * 128;
+    for (const auto& [variant, most] :
+         {std::pair{Variant::binary_merge, 2}, std::pair{Variant::multiway_merge, 16}}) {
+      const detail::Passes passes = detail::passes_of<Tuning>(n, variant);
+      std::int64_t fewest = 0;
+      for (std::int64_t merged = 1; merged < tiles; merged *= most) ++fewest;
+      EXPECT_EQ(passes.merges, fewest) << tiles << " tiles";
+      std::int64_t merged = 1;
+      for (int pass = 0; pass < passes.merges; ++pass) {
+        EXPECT_GE(passes.ways(pass), 2);
+        EXPECT_LE(passes.ways(pass), most);
+        EXPECT_LE(passes.ways(0), 2 * passes.ways(pass)) << "a pass is nearly idle";
+        merged *= passes.ways(pass);
+      }
+      EXPECT_GE(merged, tiles);
+      EXPECT_LT(merged, 2 * std::max<std::int64_t>(tiles, 1));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpath::merge_sort::test
