@@ -40,9 +40,9 @@ struct Large {
 /// Cannot be assigned.
 struct Constant {
   Constant() = default;
-  explicit Constant(int number) : major(number), twice(2 * number) {}
+  explicit Constant(int number) : major(number), inverted(~number) {}
   const int major = 0;
-  const int twice = 0;
+  const int inverted = 0;
 };
 static_assert(std::is_trivially_copyable_v<Constant> && !std::is_copy_assignable_v<Constant>);
 struct alignas(32) Aligned {
