@@ -170,7 +170,7 @@ __device__ __forceinline__ void block_merge(SharedTile<Item, Shape>& tile, const
         places[i] = merged_place(tile, runs, own, items[i], less);
       }
     }
-    __syncthreads();  // the runs are read, and searched
+    __syncthreads();  // all items have their places
 #pragma unroll
     for (int i = 0; i < Shape::items; ++i) {
       if (i * Shape::threads + thread < runs.count) tile[places[i]] = items[i];

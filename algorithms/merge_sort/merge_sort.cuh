@@ -7,8 +7,8 @@
 // D. Bader, "GPU Merge Path: A GPU Merging Algorithm", ICS 2012.
 //
 // All of them sort in place, keep the order of equal elements (stable), allocate only from the
-// workspace, and do not synchronise. Were the comparator no strict weak order, the order is not
-// specified, but nothing is read or written outside the arguments.
+// workspace, and do not synchronise. Were the comparator no strict weak order, what
+// the arrays hold in the end is not specified, but nothing else is read or written.
 //   Elements        keys and values of any trivially copyable type. Those of more than 16 bytes,
 //   and
 //                   others that kernels cannot hold in registers, are sorted by indices.
@@ -94,8 +94,7 @@ void sort_pairs(DeviceSpan<K> keys, DeviceSpan<V> values, Workspace& workspace, 
 ///
 /// `first_nan` becomes the index of the first NaN among the coordinates of referenced tuples, tuple
 /// * dimensions + coordinate, or -1: call require_no_nan(), which blocks, or look at it on the
-/// device. If there is one, references and values are unspecified, but the references are still
-/// numbers of tuples that were referenced. Where checks are on, a reference to no tuple is an
+/// device. NaN is sorted after all numbers. Where checks are on, a reference to no tuple is an
 /// error.
 template <class C>
 void sort_superkeys(const Tuples<C>& tuples, DeviceSpan<std::uint32_t> references,

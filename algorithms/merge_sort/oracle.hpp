@@ -45,8 +45,15 @@ Pairs<K, V> sort_pairs(const std::vector<K>& keys, const std::vector<V>& values,
   return sorted;
 }
 
+template <class C>
+bool is_nan(C coordinate) {
+  if constexpr (std::is_floating_point_v<C>) return std::isnan(coordinate);
+  return false;
+}
+
 /// The references in the order of their tuples' superkeys: coordinate `primary` first, then the
-/// next ones cyclically; equal tuples, by reference. The values are the coordinates `primary`.
+/// next ones cyclically; equal tuples, by reference; NaN after all numbers. The values are the
+/// coordinates `primary`.
 template <class C>
 Pairs<C, std::uint32_t> sort_superkeys(const std::vector<C>& coordinates, int dimensions,
                                        int primary, std::vector<std::uint32_t> references) {
@@ -56,9 +63,10 @@ Pairs<C, std::uint32_t> sort_superkeys(const std::vector<C>& coordinates, int di
   };
   std::sort(references.begin(), references.end(), [&](std::uint32_t a, std::uint32_t b) {
     for (int place = 0; place < dimensions; ++place) {
-      if (coordinate(a, place) != coordinate(b, place)) {
-        return coordinate(a, place) < coordinate(b, place);
-      }
+      const C x = coordinate(a, place);
+      const C y = coordinate(b, place);
+      if (is_nan(x) != is_nan(y)) return is_nan(y);
+      if (x < y || y < x) return x < y;
     }
     return a < b;
   });
@@ -75,13 +83,11 @@ template <class C>
 std::int64_t first_nan(const std::vector<C>& coordinates, int dimensions,
                        const std::vector<std::uint32_t>& references) {
   std::int64_t first = -1;
-  if constexpr (std::is_floating_point_v<C>) {
-    for (const std::uint32_t reference : references) {
-      for (int k = 0; k < dimensions; ++k) {
-        const std::int64_t index = std::int64_t{reference} * dimensions + k;
-        const bool is_nan = std::isnan(coordinates[static_cast<std::size_t>(index)]);
-        if (is_nan && (first < 0 || index < first)) first = index;
-      }
+  for (const std::uint32_t reference : references) {
+    for (int k = 0; k < dimensions; ++k) {
+      const std::int64_t index = std::int64_t{reference} * dimensions + k;
+      if (!is_nan(coordinates[static_cast<std::size_t>(index)])) continue;
+      if (first < 0 || index < first) first = index;
     }
   }
   return first;

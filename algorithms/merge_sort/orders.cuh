@@ -8,7 +8,7 @@
 #include <functional>
 #include <type_traits>
 
-#include "core/superkey.cuh"
+#include "core/key_order.cuh"
 #include "merge_sort/items.cuh"
 
 namespace warpath::merge_sort::detail {
@@ -45,7 +45,8 @@ struct ByIndexedKey {
 
 /// The superkey order of the source, "The Compare Function": the values decide; where they tie, the
 /// tuples are read and compared from the next coordinate on; where they are wholly equal, the
-/// references decide.
+/// references decide. NaN comes after all numbers, so that even with NaN this is an order, which
+/// all merges count on.
 template <class C>
 struct BySuperkey {
   static constexpr bool is_total = true;
@@ -59,14 +60,21 @@ struct BySuperkey {
   }
 
  private:
-  /// A call, since a sort network has room for its comparisons in the instruction cache, and for
+  /// A call, since a sorting network has room for its comparisons in the instruction cache, and for
   /// its items in registers, only without such a loop in each of them.
   static __device__ __noinline__ bool is_tied_less(const C* coordinates, int dimensions,
                                                    int primary, std::uint32_t a, std::uint32_t b) {
-    const int order =
-        compare_superkeys(coordinates + std::int64_t{a} * dimensions,
-                          coordinates + std::int64_t{b} * dimensions, dimensions, primary, 1);
-    return order != 0 ? order < 0 : a < b;
+    const C* const a_tuple = coordinates + std::int64_t{a} * dimensions;
+    const C* const b_tuple = coordinates + std::int64_t{b} * dimensions;
+    for (int k = 1; k < dimensions; ++k) {
+      const int turned = primary + k;
+      const int coordinate = turned < dimensions ? turned : turned - dimensions;
+      const C x = a_tuple[coordinate];
+      const C y = b_tuple[coordinate];
+      if (x == y) continue;
+      if (key_bits(x) != key_bits(y)) return key_bits(x) < key_bits(y);
+    }
+    return a < b;  // equal tuples
   }
 };
 

@@ -7,8 +7,8 @@ MUTATIONS = [
         "const bool takes_a = b == b_end || (a < a_end && <<<!less(b_item, a_item) ||| less(a_item, b_item)>>>);",
     ),
     (
-        "thread merge: a is read beyond its end",
-        "const bool takes_a = b == b_end || (<<<a < a_end ||| a <= a_end>>> && !less(b_item, a_item));",
+        "thread merge: the last item of b is not searched",
+        "merge_path(View{tile, a}, a_end - a, View{tile, b}, <<<b_end - b ||| b_end - b - 1>>>, first - a, less);",
     ),
     (
         "thread merge: the pair's end is not seen",
@@ -24,7 +24,7 @@ MUTATIONS = [
     ),
     (
         "block merge by rank: no barrier after the search",
-        "{{{__syncthreads();  // the runs are read, and searched ||| ;}}}",
+        "{{{__syncthreads();  // all items have their places ||| ;}}}",
     ),
     (
         "block merge: no barrier after the runs are merged",
@@ -88,15 +88,19 @@ MUTATIONS = [
     ),
     (
         "superkeys: ties from coordinate 0 on",
-        "dimensions, <<<primary ||| 0>>>, 1);",
+        "const int turned = <<<primary + k ||| k>>>; const int coordinate = turned < dimensions ? turned : turned - dimensions; const C x =",
     ),
     (
         "superkeys: equal tuples in any order",
-        "return order != 0 ? order < 0 : <<<a < b ||| false>>>;",
+        "return <<<a < b ||| false>>>;  // equal tuples",
+    ),
+    (
+        "superkeys: NaN ties with everything",
+        "if (<<<key_bits(x) != key_bits(y) ||| x < y || y < x>>>) return key_bits(x) < key_bits(y);",
     ),
     (
         "superkeys: the last coordinate may be NaN",
-        "for (int k = 0; k < <<<dimensions ||| dimensions - 1>>>; ++k) {",
+        "for (int k = 0; k < <<<dimensions ||| dimensions - 1>>>; ++k) { const C coordinate = coordinates[begin + k];",
     ),
     (
         "superkeys: any NaN, and not the first",

@@ -46,6 +46,11 @@ TEST(Oracle, SortSuperkeys) {
   const std::vector<float> zeros{0.0f, 1, -0.0f, 2, 0.0f, 0};
   EXPECT_THAT(oracle::sort_superkeys(zeros, 2, 0, References{0, 1, 2}).values,
               ElementsAre(2, 0, 1));
+  // NaN comes last, and ties with NaN.
+  const float nan = std::nanf("");
+  const std::vector<float> nans{nan, 2, 5, 1, nan, 1, 4, nan};
+  EXPECT_THAT(oracle::sort_superkeys(nans, 2, 0, References{0, 1, 2, 3}).values,
+              ElementsAre(3, 1, 2, 0));
 }
 
 TEST(Oracle, FirstNan) {
