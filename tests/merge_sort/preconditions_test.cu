@@ -241,8 +241,8 @@ TEST_F(SuperkeysPreconditions, Counts) {
   call.references.count = call.values.count = most + 1;
   EXPECT_EQ(of(call), "the number of references is 4294967296: expected 0 to 4294967295");
   call = right();
-  // From an address above the other arguments.
-  call.tuples.coordinates = {call.values.data + 20, (most + 2) * 3};
+  // From an address above all memory.
+  call.tuples.coordinates = {reinterpret_cast<float*>(std::uintptr_t{1} << 60), (most + 2) * 3};
   EXPECT_EQ(of(call), "the number of tuples is 4294967297: expected 0 to 4294967296");
   EXPECT_EQ(message_of<std::invalid_argument>([&] {
               iota_references({call.references.data, most + 1}, nullptr);
