@@ -5,10 +5,10 @@
 // IPDPS 2009, section V.
 //
 // Runs are given by where they begin: `Runs` has
-//   count        how many items all runs have
-//   begin(i)     where run i begins; the one after the last begins at `count`
-//   run_of(p)    the run that the item at place p < count lies in
-//   is_aligned   whether all items that a thread writes lie in one pair of runs
+//   count            how many items all runs have
+//   begin(i)         where run i begins; the one after the last begins at `count`
+//   run_of(p)        the run that the item at place p < count lies in
+//   part<Items>(t)   what thread t merges
 // Whatever the comparator says, even if it is no order, places stay inside the runs.
 #pragma once
 
@@ -23,6 +23,9 @@ namespace warpath::merge_sort::detail {
 
 /// A tile in shared memory. Where a thread has an even number of items, threads that each read
 /// their own ones would meet in the same banks: so one place is left out after each 128 bytes.
+///
+/// A thread that has fewer items to merge than others reads on behind their end, and compares what
+/// it finds there: the places after the last item have some item, too (block_fill_end).
 template <class Item, class Shape>
 class SharedTile {
  public:
@@ -32,12 +35,22 @@ class SharedTile {
  private:
   static constexpr int row_items = sizeof(Item) < 128 ? 128 / sizeof(Item) : 1;
   static constexpr bool is_padded = Shape::items % 2 == 0;
-  static constexpr int places = Shape::tile_items + (is_padded ? Shape::tile_items / row_items : 0);
 
-  __device__ static __forceinline__ int place(int i) { return is_padded ? i + i / row_items : i; }
+  __device__ static constexpr int place(int i) { return is_padded ? i + i / row_items : i; }
 
-  Item items_[places];
+  Item items_[place(Shape::tile_items + Shape::items) + 1];
 };
+
+/// Puts a copy of `item` to the places behind the last of `count` items. The whole block, or more
+/// than Shape::items threads of it.
+template <class Item, class Shape>
+__device__ __forceinline__ void block_fill_end(SharedTile<Item, Shape>& tile, int count,
+                                               const Item& item) {
+  for (int i = static_cast<int>(threadIdx.x); i <= Shape::items;
+       i += static_cast<int>(blockDim.x)) {
+    tile[count + i] = item;
+  }
+}
 
 /// The items of a tile from `first` on.
 template <class Tile>
@@ -47,23 +60,39 @@ struct RunView {
   __device__ __forceinline__ const auto& operator[](int i) const { return tile[first + i]; }
 };
 
-/// Runs of `Items << level` items; the last one may be shorter.
-template <int Items>
+/// What a thread merges: `count` items of what two neighbouring runs are merged to, from item
+/// `first` on. The runs begin at `begin` and `middle`, and the second one ends at `end`.
+struct MergePart {
+  int begin;
+  int middle;
+  int end;
+  int first;
+  int count;  ///< 0: nothing
+};
+
+/// Runs of `RunItems << level` items; the last one may be shorter.
+template <int RunItems>
 struct EqualRuns {
-  static constexpr bool is_aligned = true;
   int level;
   int count;
   [[nodiscard]] __device__ __forceinline__ int begin(int run) const {
-    return min((Items * run) << level, count);
+    return min((RunItems * run) << level, count);
   }
   [[nodiscard]] __device__ __forceinline__ int run_of(int place) const {
-    return place / Items >> level;
+    return place / RunItems >> level;
+  }
+  template <int Items>
+  [[nodiscard]] __device__ __forceinline__ MergePart part(int thread) const {
+    static_assert(Items == RunItems, "a thread's items lie in one pair of runs");
+    const int run = (thread >> (level + 1)) * 2;
+    const int first = thread * Items - begin(run);
+    return {begin(run), begin(run + 1), begin(run + 2), first, min(Items, count - thread * Items)};
   }
 };
 
-/// `runs` runs, a power of two, of which run i begins at begins[i * stride].
+/// `runs` runs, a power of two, of which run i begins at begins[i * stride]. No thread has items of
+/// two pairs of runs: so up to runs / 2 threads more than there are threads' items must be there.
 struct AnyRuns {
-  static constexpr bool is_aligned = false;
   const int* begins;
   int stride;
   int runs;
@@ -76,49 +105,42 @@ struct AnyRuns {
     }
     return run;
   }
+  template <int Items>
+  [[nodiscard]] __device__ __forceinline__ MergePart part(int thread) const {
+    int run = 0;
+    for (; run < runs - 2; run += 2) {
+      const int threads_of_pair = (begin(run + 2) - begin(run) + Items - 1) / Items;
+      if (thread < threads_of_pair) break;
+      thread -= threads_of_pair;
+    }
+    const int end = begin(run + 2);
+    const int first = thread * Items;
+    return {begin(run), begin(run + 1), end, first, min(Items, end - begin(run) - first)};
+  }
 };
 
-/// Items first, first + 1, ... of what the pairs of runs are merged to, one after the other; first
-/// < count. Those beyond the last item are left as they are.
-template <int Items, class Item, class Shape, class Runs, class Less>
-__device__ __forceinline__ void thread_merge(const SharedTile<Item, Shape>& tile, const Runs& runs,
-                                             int first, Item (&merged)[Items], Less less) {
+/// The items of a part, in order: merged[i] for i < part.count. There are no branches.
+template <int Items, class Item, class Shape, class Less>
+__device__ __forceinline__ void thread_merge(const SharedTile<Item, Shape>& tile,
+                                             const MergePart& part, Item (&merged)[Items],
+                                             Less less) {
   using View = RunView<SharedTile<Item, Shape>>;
-  int run = runs.run_of(first) & ~1;  // the first one of the pair
-  int a = runs.begin(run);
-  int a_end = runs.begin(run + 1);
-  int b = a_end;
-  int b_end = runs.begin(run + 2);
-  const int from_a =
-      merge_path(View{tile, a}, a_end - a, View{tile, b}, b_end - b, first - a, less);
-  b += first - a - from_a;
-  a += from_a;
-  Item a_item{};
-  Item b_item{};
-  if (a < a_end) a_item = tile[a];
-  if (b < b_end) b_item = tile[b];
+  int a =
+      part.begin + merge_path(View{tile, part.begin}, part.middle - part.begin,
+                              View{tile, part.middle}, part.end - part.middle, part.first, less);
+  // Each item that is taken comes from a or b: their sum grows by one.
+  const int sum = part.begin + part.middle + part.first;
+  Item a_item = tile[a];
+  Item b_item = tile[sum - a];
 #pragma unroll
   for (int i = 0; i < Items; ++i) {
-    if (first + i < runs.count) {
-      if constexpr (!Runs::is_aligned) {
-        while (a == a_end && b == b_end) {  // the pair ends here
-          run += 2;
-          a = b_end;
-          a_end = runs.begin(run + 1);
-          b = a_end;
-          b_end = runs.begin(run + 2);
-          if (a < a_end) a_item = tile[a];
-          if (b < b_end) b_item = tile[b];
-        }
-      }
-      const bool takes_a = b == b_end || (a < a_end && !less(b_item, a_item));
-      merged[i] = takes_a ? a_item : b_item;
-      if (takes_a) {
-        if (++a < a_end) a_item = tile[a];
-      } else {
-        if (++b < b_end) b_item = tile[b];
-      }
-    }
+    const int b = sum + i - a;
+    const bool takes_a = (b >= part.end) | ((a < part.middle) & !less(b_item, a_item));
+    merged[i] = takes_a ? a_item : b_item;
+    const Item next = tile[(takes_a ? a : b) + 1];
+    a_item = takes_a ? next : a_item;
+    b_item = takes_a ? b_item : next;
+    if (takes_a) ++a;
   }
 }
 
@@ -153,12 +175,12 @@ __device__ __forceinline__ void block_merge(SharedTile<Item, Shape>& tile, const
   const int thread = static_cast<int>(threadIdx.x);
   Item items[Shape::items];
   if constexpr (low_level == LowLevelMerge::merge_path) {
-    const int first = thread * Shape::items;
-    if (first < runs.count) thread_merge(tile, runs, first, items, less);
+    const MergePart part = runs.template part<Shape::items>(thread);
+    if (part.count > 0) thread_merge(tile, part, items, less);
     __syncthreads();  // the runs are read
 #pragma unroll
     for (int i = 0; i < Shape::items; ++i) {
-      if (first + i < runs.count) tile[first + i] = items[i];
+      if (i < part.count) tile[part.begin + part.first + i] = items[i];
     }
   } else {
     int places[Shape::items];

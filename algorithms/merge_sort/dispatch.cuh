@@ -46,11 +46,13 @@ constexpr bool has_wide_positions(std::int64_t n) {
 
 /// Bytes of the positions that the merges of n items need: none if there is no merge.
 template <class Tuning>
-constexpr std::int64_t position_bytes(std::int64_t n, const Options& options) {
+std::int64_t position_bytes(std::int64_t n, const Options& options) {
   const Passes passes = passes_of<Tuning>(n, options.variant);
   if (passes.merges == 0) return 0;
-  const std::int64_t tiles = divide_up(n, Tuning::MergeShape::tile_items);
-  return tiles * passes.ways(0) * (has_wide_positions<Tuning>(n) ? 8 : 4);
+  // The first merges have the smallest groups, each with tiles of its own, and the most runs.
+  const RunGroups runs{n, Tuning::SortShape::tile_items, passes.ways(0),
+                       Tuning::MergeShape::tile_items};
+  return runs.tiles() * passes.ways(0) * (has_wide_positions<Tuning>(n) ? 8 : 4);
 }
 
 /// How many items the spare columns hold: none if there is no merge.
@@ -75,20 +77,18 @@ void sort_columns(const In& in, Columns home, Columns spare, void* positions, st
           sizeof(SharedTile<Item, SortShape>), stream},
          sort_tiles_kernel<SortShape, low_level, In, Columns, Less>, in, from, n, less);
 
-  const std::int64_t tiles = divide_up(n, MergeShape::tile_items);
   const Positions found{positions, has_wide_positions<Tuning>(n)};
-  RunGroups runs{n, SortShape::tile_items, 1};
+  RunGroups runs{n, SortShape::tile_items, 1, MergeShape::tile_items};
   for (int pass = 0; pass < passes.merges; ++pass) {
     runs.ways = passes.ways(pass);
+    const std::int64_t tiles = runs.tiles();
     constexpr unsigned threads = 128;
     if (variant == Variant::binary_merge) {
       launch({static_cast<unsigned>(divide_up(tiles, threads)), threads, 0, stream},
-             find_positions_kernel<Columns, Less>, from, runs, MergeShape::tile_items, tiles, less,
-             found);
+             find_positions_kernel<Columns, Less>, from, runs, tiles, less, found);
     } else {
       launch({static_cast<unsigned>(divide_up(tiles, threads / warp_threads)), threads, 0, stream},
-             find_multiway_positions_kernel<Columns, Less>, from, runs, MergeShape::tile_items,
-             tiles, less, found);
+             find_multiway_positions_kernel<Columns, Less>, from, runs, tiles, less, found);
     }
     launch({static_cast<unsigned>(tiles), MergeShape::threads,
             sizeof(MergeStorage<Item, MergeShape>), stream},

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
 #include <cstdint>
 
 #include "core/key_order.cuh"
@@ -13,8 +14,19 @@ namespace warpath::merge_sort::detail {
 /// The value of a key that has none.
 struct NoValue {};
 
+/// The alignment of an item: that of one access to shared memory, where there is one of its size.
 template <class K, class V>
-struct Item {
+inline constexpr std::size_t item_alignment = [] {
+  struct Unaligned {
+    K key;
+    V value;
+  };
+  constexpr std::size_t bytes = sizeof(Unaligned);
+  return bytes == 4 || bytes == 8 || bytes == 16 ? bytes : alignof(Unaligned);
+}();
+
+template <class K, class V>
+struct alignas(item_alignment<K, V>) Item {
   K key;
   V value;
 };

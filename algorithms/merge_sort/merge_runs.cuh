@@ -26,59 +26,80 @@ struct MergeStorage {
 /// run. Were the comparator no order, pieces could overlap: then they are cut off where the tile
 /// ends.
 __device__ __forceinline__ void warp_find_pieces(const RunGroups& runs, const Positions& positions,
-                                                 std::int64_t tile, std::int64_t tile_begin,
-                                                 int count, int* begins, std::int64_t* sources) {
+                                                 std::int64_t number, const OutputTile& tile,
+                                                 int* begins, std::int64_t* sources) {
   const int lane = lane_index();
-  const std::int64_t group = runs.group_of(tile_begin);
-  const std::int64_t run = group + lane * runs.run_items;
-  const bool is_last = tile_begin + count == group + runs.group_items(group);
+  const std::int64_t run = tile.group + lane * runs.run_items;
   std::int64_t from = 0;
   std::int64_t piece = 0;
   if (lane < runs.ways) {
-    from = positions.get(runs.ways * tile + lane);
+    from = positions.get(runs.ways * number + lane);
     const std::int64_t to =
-        is_last ? runs.run_count(run) : positions.get(runs.ways * (tile + 1) + lane);
-    piece = min(max(std::int64_t{0}, to - from), static_cast<std::int64_t>(count));
+        tile.is_last ? runs.run_count(run) : positions.get(runs.ways * (number + 1) + lane);
+    piece = min(max(std::int64_t{0}, to - from), static_cast<std::int64_t>(tile.count));
   }
   const int before = warp_inclusive_sum(static_cast<int>(piece)) - static_cast<int>(piece);
   if (lane < runs.ways) {
-    begins[lane] = min(before, count);
+    begins[lane] = min(before, tile.count);
     sources[lane] = run + from - before;
   }
-  if (lane == 0) begins[runs.ways] = count;
+  if (lane == 0) begins[runs.ways] = tile.count;
 }
 
-/// Merges the runs of each group of `in` to one, in `out`: one block a tile, whose size divides
-/// that of the runs.
+/// Loads items begin to end - 1 of a tile. One full warp; many loads are under way at once.
+template <class Item, class Shape, class Columns>
+__device__ __forceinline__ void warp_load_pieces(SharedTile<Item, Shape>& tile, const Columns& in,
+                                                 const int* begins, const std::int64_t* sources,
+                                                 int begin, int end) {
+  constexpr int loads = sizeof(Item) <= 8 ? 8 : 4;
+  int piece = 0;
+  while (begin < end) {
+    while (begins[piece + 1] <= begin) ++piece;
+    const int piece_end = min(begins[piece + 1], end);
+    const std::int64_t source = sources[piece];
+    for (int first = begin + lane_index(); first < piece_end; first += loads * warp_threads) {
+      Item items[loads];
+#pragma unroll
+      for (int i = 0; i < loads; ++i) {
+        const int own = first + i * warp_threads;
+        if (own < piece_end) items[i] = in.load(source + own);
+      }
+#pragma unroll
+      for (int i = 0; i < loads; ++i) {
+        const int own = first + i * warp_threads;
+        if (own < piece_end) tile[own] = items[i];
+      }
+    }
+    begin = piece_end;
+  }
+}
+
+/// Merges the runs of each group of `in` to one, in `out`: one block a tile.
 template <class Shape, LowLevelMerge low_level, class Columns, class Less>
-__global__ void __launch_bounds__(Shape::threads)
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     merge_runs_kernel(Columns in, Columns out, RunGroups runs, Positions positions, Less less) {
   auto& shared = dynamic_shared<MergeStorage<typename Columns::Item, Shape>>();
   const int thread = static_cast<int>(threadIdx.x);
-  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * Shape::tile_items;
-  const int count =
-      static_cast<int>(min(static_cast<std::int64_t>(Shape::tile_items), runs.n - begin));
+  const OutputTile tile = runs.tile(blockIdx.x);
   if (warp_index() == 0) {
-    warp_find_pieces(runs, positions, blockIdx.x, begin, count, shared.begins, shared.sources);
+    warp_find_pieces(runs, positions, blockIdx.x, tile, shared.begins, shared.sources);
   }
   __syncthreads();  // the pieces are known
 
-  const AnyRuns pieces{shared.begins, 1, runs.ways, count};
-#pragma unroll
-  for (int i = 0; i < Shape::items; ++i) {
-    const int own = i * Shape::threads + thread;
-    if (own < count) shared.tile[own] = in.load(shared.sources[pieces.run_of(own)] + own);
-  }
+  const int share = divide_up(tile.count, Shape::threads / warp_threads);
+  warp_load_pieces(shared.tile, in, shared.begins, shared.sources, warp_index() * share,
+                   min((warp_index() + 1) * share, tile.count));
+  block_fill_end(shared.tile, tile.count, in.load(tile.group));
   __syncthreads();  // the pieces are there
 #pragma unroll 1
   for (int stride = 1; stride < runs.ways; stride *= 2) {
-    block_merge<low_level>(shared.tile, AnyRuns{shared.begins, stride, runs.ways / stride, count},
-                           less);
+    block_merge<low_level>(shared.tile,
+                           AnyRuns{shared.begins, stride, runs.ways / stride, tile.count}, less);
   }
 #pragma unroll
   for (int i = 0; i < Shape::items; ++i) {
     const int own = i * Shape::threads + thread;
-    if (own < count) out.store(begin + own, shared.tile[own]);
+    if (own < tile.count) out.store(tile.group + tile.rank + own, shared.tile[own]);
   }
 }
 

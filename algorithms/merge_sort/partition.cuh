@@ -6,23 +6,41 @@
 
 #include <cstdint>
 
+#include "core/divide_up.hpp"
 #include "core/merge_path.cuh"
 #include "core/warp.cuh"
 
 namespace warpath::merge_sort::detail {
 
+/// A tile of the output of a merge pass: `count` items of its group from item `rank` of it on.
+struct OutputTile {
+  std::int64_t group;  ///< the first item of the group
+  std::int64_t rank;
+  int count;
+  bool is_last;  ///< of its group
+};
+
 /// The runs that a pass merges: `ways` neighbouring runs of `run_items` items are a group, merged
 /// to one run of the next pass. The last run, and the last group, may be shorter; where a group
-/// lacks runs, those have no items.
+/// lacks runs, those have no items. Each group has tiles of its own.
 struct RunGroups {
   std::int64_t n;
   std::int64_t run_items;
   int ways;  ///< a power of two
+  int tile_items;
 
-  /// The first item of the group that item i lies in.
-  [[nodiscard]] __device__ __forceinline__ std::int64_t group_of(std::int64_t i) const {
+  [[nodiscard]] __host__ __device__ __forceinline__ std::int64_t tiles_of_group() const {
+    return divide_up(run_items * ways, tile_items);
+  }
+  [[nodiscard]] std::int64_t tiles() const {
     const std::int64_t group_items = run_items * ways;
-    return i / group_items * group_items;
+    return n / group_items * tiles_of_group() + divide_up(n % group_items, tile_items);
+  }
+  [[nodiscard]] __device__ __forceinline__ OutputTile tile(std::int64_t number) const {
+    const std::int64_t group = number / tiles_of_group() * (run_items * ways);
+    const std::int64_t rank = number % tiles_of_group() * tile_items;
+    const std::int64_t left = min(run_items * ways, n - group) - rank;
+    return {group, rank, static_cast<int>(min(std::int64_t{tile_items}, left)), left <= tile_items};
   }
   [[nodiscard]] __device__ __forceinline__ std::int64_t group_items(std::int64_t group) const {
     return min(run_items * ways, n - group);
@@ -63,18 +81,18 @@ struct ColumnView {
 /// Two runs a group, a thread a tile: merge path. positions[2 * tile], [2 * tile + 1] become the
 /// tile's positions in its group's runs.
 template <class Columns, class Less>
-__global__ void find_positions_kernel(Columns in, RunGroups runs, int tile_items,
-                                      std::int64_t tiles, Less less, Positions positions) {
-  const std::int64_t tile = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
-  if (tile >= tiles) return;
-  const std::int64_t group = runs.group_of(tile * tile_items);
-  const std::int64_t rank = tile * tile_items - group;
-  const std::int64_t a = group;
-  const std::int64_t b = group + runs.run_items;
-  const std::int64_t from_a = merge_path(ColumnView<Columns>{in, a}, runs.run_count(a),
-                                         ColumnView<Columns>{in, b}, runs.run_count(b), rank, less);
-  positions.set(2 * tile, from_a);
-  positions.set(2 * tile + 1, rank - from_a);
+__global__ void find_positions_kernel(Columns in, RunGroups runs, std::int64_t tiles, Less less,
+                                      Positions positions) {
+  const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+  if (number >= tiles) return;
+  const OutputTile tile = runs.tile(number);
+  const std::int64_t a = tile.group;
+  const std::int64_t b = tile.group + runs.run_items;
+  const std::int64_t from_a =
+      merge_path(ColumnView<Columns>{in, a}, runs.run_count(a), ColumnView<Columns>{in, b},
+                 runs.run_count(b), tile.rank, less);
+  positions.set(2 * number, from_a);
+  positions.set(2 * number + 1, tile.rank - from_a);
 }
 
 /// The lane that has the greatest width, if any has one above 0; else -1. All lanes call it.
@@ -87,53 +105,95 @@ __device__ __forceinline__ int widest_lane(std::int64_t width) {
   return widest >> 5 == 0 ? -1 : static_cast<int>(widest & 31);
 }
 
+/// The first index in [low, high) for which is_before(index) does not hold, or high; it holds for
+/// none after that. Bisects [guess - spread, guess + spread] if the index lies there, else what is
+/// left on its side.
+template <class IsBefore>
+__device__ __forceinline__ std::int64_t first_not_before(std::int64_t low, std::int64_t high,
+                                                         std::int64_t guess, std::int64_t spread,
+                                                         IsBefore is_before) {
+  const std::int64_t left = guess - spread;
+  const std::int64_t right = guess + spread;
+  // Neither probe waits for the other.
+  const bool is_left = left > low && !is_before(left - 1);
+  const bool is_right = right < high && is_before(right);
+  if (is_left) {
+    high = left - 1;
+  } else if (is_right) {
+    low = right + 1;
+  } else {
+    low = max(low, left);
+    high = min(high, right);
+  }
+  while (low < high) {
+    const std::int64_t probe = low + (high - low) / 2;
+    if (is_before(probe)) {
+      low = probe + 1;
+    } else {
+      high = probe;
+    }
+  }
+  return low;
+}
+
 /// Up to 32 runs a group, a warp a tile, a lane a run. positions[ways * tile + i] becomes the
 /// tile's position in run i of its group.
 ///
 /// Of equal items, those of earlier runs come first: so all items of a group have an order,
-/// whatever `less` says. Each lane keeps the interval that its position lies in. The middle item of
-/// the widest interval is the pivot: the items before it are counted, and all intervals end or
-/// begin there. The sum of their ends stays between `rank`'s both sides, so that the positions add
-/// up to `rank` even if `less` is no order.
+/// whatever `less` says. Each lane keeps the interval that its position lies in. An item of the
+/// widest interval is the pivot: the items before it are counted, and all intervals end or begin
+/// there. The sum of the intervals' ends stays between `rank`'s both sides, so that the positions
+/// add up to `rank` even if `less` is no order.
+///
+/// What takes time is that each load waits for the one before. If the items of all intervals are
+/// spread alike, the position is at the same share of each of them, give or take the square root:
+/// so that is where the pivot is taken, and where its place is searched first. Where this does not
+/// close the intervals after some rounds, the pivot is the middle.
 template <class Columns, class Less>
-__global__ void find_multiway_positions_kernel(Columns in, RunGroups runs, int tile_items,
-                                               std::int64_t tiles, Less less, Positions positions) {
-  const std::int64_t tile =
+__global__ void find_multiway_positions_kernel(Columns in, RunGroups runs, std::int64_t tiles,
+                                               Less less, Positions positions) {
+  constexpr int guessed_rounds = 20;
+  constexpr float deviations = 2.8F;
+  const std::int64_t number =
       static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / warp_threads) + warp_index();
-  if (tile >= tiles) return;
+  if (number >= tiles) return;
   const int lane = lane_index();
-  const std::int64_t group = runs.group_of(tile * tile_items);
-  const std::int64_t rank = tile * tile_items - group;
-  const std::int64_t run = group + lane * runs.run_items;
+  const OutputTile tile = runs.tile(number);
+  const std::int64_t run = tile.group + lane * runs.run_items;
   const std::int64_t count = lane < runs.ways ? runs.run_count(run) : 0;
   // All other runs may be taken whole, or not at all.
-  std::int64_t low = max(std::int64_t{0}, rank - (runs.group_items(group) - count));
-  std::int64_t high = min(count, rank);
-  for (int lane_of_pivot = widest_lane(high - low); lane_of_pivot >= 0;
-       lane_of_pivot = widest_lane(high - low)) {
-    const std::int64_t middle = low + (high - low) / 2;
-    const auto pivot = in.load(__shfl_sync(full_warp, run + middle, lane_of_pivot));
-    std::int64_t before = low;
-    std::int64_t end = high;
-    if (lane == lane_of_pivot) before = end = middle;
-    while (before < end) {
-      const std::int64_t probe = before + (end - before) / 2;
-      const auto item = in.load(run + probe);
-      const bool is_before = lane < lane_of_pivot ? !less(pivot, item) : less(item, pivot);
-      if (is_before) {
-        before = probe + 1;
-      } else {
-        end = probe;
-      }
+  std::int64_t low = max(std::int64_t{0}, tile.rank - (runs.group_items(tile.group) - count));
+  std::int64_t high = min(count, tile.rank);
+  for (int round = 0;; ++round) {
+    const std::int64_t width = high - low;
+    const int lane_of_pivot = widest_lane(width);
+    if (lane_of_pivot < 0) break;
+    float share = 0.5F;
+    if (round < guessed_rounds) {
+      const auto all = static_cast<float>(warp_sum(static_cast<std::uint64_t>(width)));
+      const auto before = static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(low)));
+      share = static_cast<float>(tile.rank - before) / all;
     }
-    if (warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(rank)) {
+    const float place = share * static_cast<float>(width);
+    const float deviation = sqrtf(max(0.0F, place * (1 - share)));
+    const auto spread = static_cast<std::int64_t>(deviations * deviation) + 2;
+    const std::int64_t guess =
+        low + min(max(static_cast<std::int64_t>(place), std::int64_t{0}), width - 1);
+    const auto pivot = in.load(__shfl_sync(full_warp, run + guess, lane_of_pivot));
+    const auto is_before = [&](std::int64_t i) {
+      const auto item = in.load(run + i);
+      return lane < lane_of_pivot ? !less(pivot, item) : less(item, pivot);
+    };
+    const std::int64_t before =
+        lane == lane_of_pivot ? guess : first_not_before(low, high, guess, spread, is_before);
+    if (warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(tile.rank)) {
       low = before;
       if (lane == lane_of_pivot) ++low;  // the pivot is before the tile's first item, too
     } else {
       high = before;
     }
   }
-  if (lane < runs.ways) positions.set(runs.ways * tile + lane, low);
+  if (lane < runs.ways) positions.set(runs.ways * number + lane, low);
 }
 
 }  // namespace warpath::merge_sort::detail

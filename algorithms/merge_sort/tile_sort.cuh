@@ -76,25 +76,22 @@ __device__ __forceinline__ void thread_sort(Item (&items)[Items], Less less) {
   }
 }
 
-/// Fills up the items of a thread that has `count` of them, 1 or more, with the greatest one: in a
-/// stable sort, what is filled up comes last.
-template <int Items, class Item, class Less>
-__device__ __forceinline__ void fill_up(Item (&items)[Items], int count, Less less) {
-  Item greatest = items[0];
-#pragma unroll
-  for (int i = 1; i < Items; ++i) {
-    if (i >= count) {
-      items[i] = greatest;
-    } else if (!less(items[i], greatest)) {
-      greatest = items[i];
-    }
+/// Sorts items first to end - 1 of a tile, which are fewer than a thread has else: of the last tile
+/// only.
+template <class Tile, class Less>
+__device__ __forceinline__ void thread_insertion_sort(Tile& tile, int first, int end, Less less) {
+  for (int i = first + 1; i < end; ++i) {
+    const auto item = tile[i];
+    int place = i;
+    for (; place > first && less(item, tile[place - 1]); --place) tile[place] = tile[place - 1];
+    tile[place] = item;
   }
 }
 
 /// Sorts the n items of `in`, tile by tile, to `out`: one block a tile. `in` has load(i), `out`
 /// store(i, item); they may be of the same memory.
 template <class Shape, LowLevelMerge low_level, class In, class Out, class Less>
-__global__ void __launch_bounds__(Shape::threads)
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     sort_tiles_kernel(In in, Out out, std::int64_t n, Less less) {
   using Item = typename Out::Item;
   auto& tile = dynamic_shared<SharedTile<Item, Shape>>();
@@ -106,21 +103,19 @@ __global__ void __launch_bounds__(Shape::threads)
     const int own = i * Shape::threads + thread;
     if (own < count) tile[own] = in.load(begin + own);
   }
+  block_fill_end(tile, count, in.load(begin));
   __syncthreads();  // the items are there
 
   const int first = thread * Shape::items;
-  if (first < count) {
+  if (first + Shape::items <= count) {
     Item items[Shape::items];
 #pragma unroll
-    for (int i = 0; i < Shape::items; ++i) {
-      if (first + i < count) items[i] = tile[first + i];
-    }
-    if (first + Shape::items > count) fill_up(items, count - first, less);
+    for (int i = 0; i < Shape::items; ++i) items[i] = tile[first + i];
     thread_sort(items, less);
 #pragma unroll
-    for (int i = 0; i < Shape::items; ++i) {
-      if (first + i < count) tile[first + i] = items[i];
-    }
+    for (int i = 0; i < Shape::items; ++i) tile[first + i] = items[i];
+  } else {
+    thread_insertion_sort(tile, first, count, less);
   }
   __syncthreads();  // each thread's items are sorted
 #pragma unroll 1

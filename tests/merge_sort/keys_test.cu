@@ -110,7 +110,7 @@ TYPED_TEST(Sizes, AComparatorThatIsNoOrderDoesNoHarm) {
 // ---------------------------------------------------------------- the passes
 
 TEST(Passes, AreTheFewestAndShareTheWork) {
-  using Tuning = SortTuning<TileShape<32, 4>, TileShape<32, 4>, 16>;
+  using Tuning = SortTuning<TileShape<32, 4>, MergeTileShape<32, 4, 16>>;
   for (const std::int64_t tiles : {0, 1, 2, 3, 15, 16, 17, 255, 256, 257, 2048, 4096, 4097}) {
     const std::int64_t n = tiles * 128;
     for (const auto& [variant, most] :

@@ -22,11 +22,11 @@ namespace warpath::merge_sort::test {
 
 /// Tiles so small that few items are many of them: of two warps, output tiles half as large, and a
 /// few items more have wide positions.
-struct SmallTiles : SortTuning<TileShape<64, 4>, TileShape<64, 2>, 4> {
+struct SmallTiles : SortTuning<TileShape<64, 4>, MergeTileShape<64, 2, 4>> {
   static constexpr std::int64_t least_for_wide_positions = 3000;
 };
 /// Without padding, a warp a tile.
-using OddTiles = SortTuning<TileShape<32, 3>, TileShape<32, 3>, 8>;
+using OddTiles = SortTuning<TileShape<32, 3>, MergeTileShape<32, 3, 8>>;
 
 inline std::vector<Options> all_options() {
   return {{Variant::binary_merge, LowLevelMerge::merge_path},
