@@ -41,12 +41,17 @@ struct SortTuning {
   static constexpr std::int64_t least_for_wide_positions = std::int64_t{1} << 32;
 };
 
-/// By the size of an item. Tiles of small items are large, since each has its positions: a word for
-/// each of the runs that are merged, which are less than 1 % of the items' bytes.
+/// By the size of an item. What bounds the merges is shared memory: so a thread has as many items
+/// as registers hold where four blocks fit on a multiprocessor, an odd number, so that threads read
+/// different banks. Each tile has its positions, a word for each of the runs that are merged: less
+/// than 1 % of the items' bytes.
 template <std::size_t ItemBytes>
 using TuningOf = std::conditional_t<
-    ItemBytes <= 8, SortTuning<TileShape<256, 23, 4>, MergeTileShape<256, 23, 16, 4>>,
-    std::conditional_t<ItemBytes <= 16, SortTuning<TileShape<256, 15>, MergeTileShape<256, 15, 16>>,
-                       SortTuning<TileShape<256, 7>, MergeTileShape<256, 7, 16>>>>;
+    ItemBytes <= 2, SortTuning<TileShape<256, 31, 4>, MergeTileShape<256, 31, 8, 4>>,
+    std::conditional_t<
+        ItemBytes <= 8, SortTuning<TileShape<256, 23, 4>, MergeTileShape<256, 23, 16, 4>>,
+        std::conditional_t<ItemBytes <= 16,
+                           SortTuning<TileShape<256, 15>, MergeTileShape<256, 15, 16>>,
+                           SortTuning<TileShape<256, 7>, MergeTileShape<256, 7, 16>>>>>;
 
 }  // namespace warpath::merge_sort

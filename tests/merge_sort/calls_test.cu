@@ -25,13 +25,13 @@ std::vector<float> random_floats(std::int64_t n) {
 constexpr std::int64_t rounding = 4 * 256;
 
 TEST(Memory, IsOneCopyAndAPercent) {
-  for (const std::int64_t n : {0, 1, 8192, 8193, 20'000, 140'000}) {
+  for (const std::int64_t n : {0, 1, 5888, 8193, 20'000, 140'000}) {
     if (is_small() && n > 20'000) continue;
     for (const Options& options : all_options()) {
       SCOPED_TRACE(std::to_string(n) + " elements, " + name_of(options));
       const auto numbers = random_floats(n);
       // A tile is sorted in place.
-      const std::int64_t copied = n <= 8192 ? 0 : n;
+      const std::int64_t copied = n <= 5888 ? 0 : n;
       {
         Workspace workspace;
         InPlace<float> keys(numbers);

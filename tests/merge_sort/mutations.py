@@ -4,15 +4,19 @@
 MUTATIONS = [
     (
         "thread merge: of equal items, those of b first",
-        "const bool takes_a = b == b_end || (a < a_end && <<<!less(b_item, a_item) ||| less(a_item, b_item)>>>);",
+        "const bool takes_a = (b >= part.end) | ((a < part.middle) & <<<!less(b_item, a_item) ||| less(a_item, b_item)>>>);",
     ),
     (
         "thread merge: the last item of b is not searched",
-        "merge_path(View{tile, a}, a_end - a, View{tile, b}, <<<b_end - b ||| b_end - b - 1>>>, first - a, less);",
+        "<<<part.end - part.middle ||| part.end - part.middle - 1>>>, part.first, less);",
     ),
     (
-        "thread merge: the pair's end is not seen",
-        "while (<<<a == a_end && b == b_end ||| a == a_end && b == b_end && run < 0>>>) {",
+        "thread merge: what lies behind the second run is taken",
+        "const bool takes_a = (<<<b >= part.end ||| b > part.end>>>) | (",
+    ),
+    (
+        "runs: a pair's last, short part has no thread",
+        "const int threads_of_pair = (begin(run + 2) - begin(run) + <<<Items - 1 ||| 0>>>) / Items;",
     ),
     (
         "rank search: of equal items, both runs search alike",
@@ -39,12 +43,8 @@ MUTATIONS = [
         "{{{__syncthreads();  // each thread's items are sorted ||| ;}}}",
     ),
     (
-        "tile sort: a thread with few items is not filled up",
-        "if (<<<first + Shape::items > count ||| false>>>) fill_up(items, count - first, less);",
-    ),
-    (
-        "fill up: by the first of the greatest items",
-        "<<<!less(items[i], greatest) ||| less(items[i], greatest)>>>",
+        "insertion sort: of equal items, the later one first",
+        "place > first && <<<less(item, tile[place - 1]) ||| !less(tile[place - 1], item)>>>; --place",
     ),
     (
         "tile sort: the last round is left out",
@@ -60,11 +60,19 @@ MUTATIONS = [
     ),
     (
         "partition: one item too many",
-        "if (<<<warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(rank) ||| warp_sum(static_cast<std::uint64_t>(before)) <= static_cast<std::uint64_t>(rank)>>>) {",
+        "if (<<<warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(tile.rank) ||| warp_sum(static_cast<std::uint64_t>(before)) <= static_cast<std::uint64_t>(tile.rank)>>>) {",
+    ),
+    (
+        "partition: a guess beyond the interval",
+        "const std::int64_t left = <<<guess - spread ||| guess>>>;",
     ),
     (
         "merge: the last tile of a group ends where the next group begins",
-        "const bool is_last = <<<tile_begin + count == group + runs.group_items(group) ||| tile_begin + count == runs.n>>>;",
+        "return {group, rank, static_cast<int>(min(std::int64_t{tile_items}, left)), <<<left <= tile_items ||| left < tile_items>>>};",
+    ),
+    (
+        "merge: a piece goes on behind the warp's share",
+        "const int piece_end = min(begins[piece + 1], <<<end ||| end + 1>>>);",
     ),
     (
         "merge: no barrier after the pieces are found",
@@ -76,7 +84,7 @@ MUTATIONS = [
     ),
     (
         "merge: pieces are not cut off at the tile's end",
-        "begins[lane] = <<<min(before, count) ||| before>>>;",
+        "begins[lane] = <<<min(before, tile.count) ||| before>>>;",
     ),
     (
         "passes: the first one goes to the wrong side",

@@ -75,7 +75,7 @@ oracle::Pairs<int, int> runs_of(const std::vector<int>& keys, const std::vector<
   return runs;
 }
 
-using Shape = TileShape<64, 3>;
+using Shape = MergeTileShape<64, 3, 32>;
 struct BlockStorage {
   detail::SharedTile<Item, Shape> tile;
   int begins[33];
@@ -88,6 +88,7 @@ __global__ void merge_tile_kernel(Pairs in, const int* begins, int runs) {
   const int count = begins[runs];
   if (thread <= runs) shared.begins[thread] = begins[thread];
   for (int i = thread; i < count; i += Shape::threads) shared.tile[i] = in.load(i);
+  detail::block_fill_end(shared.tile, count, in.load(0));
   __syncthreads();
   for (int stride = 1; stride < runs; stride *= 2) {
     const detail::AnyRuns any{shared.begins, stride, runs / stride, count};
@@ -137,19 +138,20 @@ std::vector<std::int64_t> expected_positions(const std::vector<int>& keys, std::
                                              int ways, int tile_items) {
   const auto n = static_cast<std::int64_t>(keys.size());
   std::vector<std::int64_t> positions;
-  for (std::int64_t begin = 0; begin < n; begin += tile_items) {
-    const std::int64_t group = begin / (run_items * ways) * (run_items * ways);
+  for (std::int64_t group = 0; group < n; group += run_items * ways) {
     const std::int64_t end = std::min(n, group + run_items * ways);
     std::vector<std::int64_t> order;
     for (std::int64_t i = group; i < end; ++i) order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
       return keys[static_cast<std::size_t>(a)] < keys[static_cast<std::size_t>(b)];
     });
-    std::vector<std::int64_t> taken(static_cast<std::size_t>(ways));
-    for (std::int64_t i = 0; i < begin - group; ++i) {
-      ++taken[static_cast<std::size_t>((order[static_cast<std::size_t>(i)] - group) / run_items)];
+    for (std::int64_t rank = 0; rank < end - group; rank += tile_items) {
+      std::vector<std::int64_t> taken(static_cast<std::size_t>(ways));
+      for (std::int64_t i = 0; i < rank; ++i) {
+        ++taken[static_cast<std::size_t>((order[static_cast<std::size_t>(i)] - group) / run_items)];
+      }
+      positions.insert(positions.end(), taken.begin(), taken.end());
     }
-    positions.insert(positions.end(), taken.begin(), taken.end());
   }
   return positions;
 }
@@ -166,8 +168,9 @@ void expect_positions(const std::vector<int>& keys, std::int64_t run_items, int 
   const std::vector<int> runs = runs_of(keys, ends).keys;
   const auto expected = expected_positions(runs, run_items, ways, tile_items);
   DeviceBuffer<int> device_keys = on_device(runs);
-  const std::int64_t tiles = (n + tile_items - 1) / tile_items;
-  const detail::RunGroups groups{n, run_items, ways};
+  const detail::RunGroups groups{n, run_items, ways, tile_items};
+  const std::int64_t tiles = groups.tiles();
+  ASSERT_EQ(tiles * ways, static_cast<std::int64_t>(expected.size()));
   const detail::ByKey<int, detail::NoValue, std::less<>> less{};
   for (const bool is_multiway : {true, false}) {
     if (!is_multiway && ways != 2) continue;
@@ -176,7 +179,7 @@ void expect_positions(const std::vector<int>& keys, std::int64_t run_items, int 
     const auto kernel = is_multiway ? detail::find_multiway_positions_kernel<Keys, decltype(less)>
                                     : detail::find_positions_kernel<Keys, decltype(less)>;
     const unsigned blocks = static_cast<unsigned>(is_multiway ? tiles / 2 + 1 : tiles / 64 + 1);
-    launch({blocks, 64}, kernel, Keys{device_keys.data(), nullptr}, groups, tile_items, tiles, less,
+    launch({blocks, 64}, kernel, Keys{device_keys.data(), nullptr}, groups, tiles, less,
            detail::Positions{found.span().data, sizeof(Word) == 8});
     const std::vector<Word> words = found.get();
     EXPECT_EQ(std::vector<std::int64_t>(words.begin(), words.end()), expected);
@@ -188,7 +191,7 @@ TEST(Partition, IsExactAndStable) {
   for (int round = 0; round < (is_small() ? 40 : 200); ++round) {
     const int ways = 2 << random() % 5;
     const int tile_items = 1 + static_cast<int>(random() % 40);
-    const std::int64_t run_items = tile_items * (1 + static_cast<std::int64_t>(random() % 9));
+    const std::int64_t run_items = 1 + static_cast<std::int64_t>(random() % 300);
     const std::size_t n = 1 + random() % 1500;
     const auto keys = random_numbers(n,
                                      round % 3 == 0   ? 2
