@@ -132,5 +132,17 @@ TEST(Passes, AreTheFewestAndShareTheWork) {
   }
 }
 
+// A position of 2^32 - 1 is the last that 32 bits hold: a run may have that many items.
+TEST(Passes, OfManyItemsHaveWidePositions) {
+  using Tuning = TuningOf<4>;
+  constexpr std::int64_t bound = std::int64_t{1} << 32;
+  EXPECT_FALSE(detail::has_wide_positions<Tuning>(bound - 1));
+  EXPECT_TRUE(detail::has_wide_positions<Tuning>(bound));
+  const std::int64_t tiles = bound / Tuning::MergeShape::tile_items;
+  EXPECT_EQ(detail::position_bytes<Tuning>(bound - 1, {}), tiles * 16 * 4);
+  EXPECT_EQ(detail::position_bytes<Tuning>(bound, {}), tiles * 16 * 8);
+  EXPECT_EQ(detail::position_bytes<Tuning>(Tuning::SortShape::tile_items, {}), 0);
+}
+
 }  // namespace
 }  // namespace warpath::merge_sort::test

@@ -55,8 +55,8 @@ MUTATIONS = [
         "const bool is_before = <<<lane < lane_of_pivot ||| lane > lane_of_pivot>>> ? !less(pivot, item) : less(item, pivot);",
     ),
     (
-        "partition: the pivot stays undecided",
-        "if (<<<lane == lane_of_pivot ||| false>>>) ++low;",
+        "partition: the pivot is counted twice",
+        "if (lane == lane_of_pivot) {{{++low; ||| low += 2;}}}",
     ),
     (
         "partition: one item too many",
