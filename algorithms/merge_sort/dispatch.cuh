@@ -62,10 +62,11 @@ constexpr std::int64_t spare_items(std::int64_t n, const Options& options) {
 }
 
 /// Sorts the n > 0 items of `in` to `home`. `in` has load(i), and may be of the same memory as
-/// `home`. `spare`: as large as home (spare_items), `positions`: position_bytes.
+/// `home`. `spare`: as large as home (spare_items), `positions`: position_bytes. Where `condition`
+/// does not hold, everything stays as it is.
 template <class Tuning, LowLevelMerge low_level, class In, class Columns, class Less>
 void sort_columns(const In& in, Columns home, Columns spare, void* positions, std::int64_t n,
-                  Less less, cudaStream_t stream, Variant variant) {
+                  Less less, cudaStream_t stream, Variant variant, Condition condition) {
   using SortShape = typename Tuning::SortShape;
   using MergeShape = typename Tuning::MergeShape;
   using Item = typename Columns::Item;
@@ -75,7 +76,7 @@ void sort_columns(const In& in, Columns home, Columns spare, void* positions, st
   Columns to = passes.merges % 2 == 0 ? spare : home;
   launch({static_cast<unsigned>(divide_up(n, SortShape::tile_items)), SortShape::threads,
           sizeof(SharedTile<Item, SortShape>), stream},
-         sort_tiles_kernel<SortShape, low_level, In, Columns, Less>, in, from, n, less);
+         sort_tiles_kernel<SortShape, low_level, In, Columns, Less>, in, from, n, less, condition);
 
   const Positions found{positions, has_wide_positions<Tuning>(n)};
   RunGroups runs{n, SortShape::tile_items, 1, MergeShape::tile_items};
@@ -85,27 +86,30 @@ void sort_columns(const In& in, Columns home, Columns spare, void* positions, st
     constexpr unsigned threads = 128;
     if (variant == Variant::binary_merge) {
       launch({static_cast<unsigned>(divide_up(tiles, threads)), threads, 0, stream},
-             find_positions_kernel<Columns, Less>, from, runs, tiles, less, found);
+             find_positions_kernel<Columns, Less>, from, runs, tiles, less, found, condition);
     } else {
       launch({static_cast<unsigned>(divide_up(tiles, threads / warp_threads)), threads, 0, stream},
-             find_multiway_positions_kernel<Columns, Less>, from, runs, tiles, less, found);
+             find_multiway_positions_kernel<Columns, Less>, from, runs, tiles, less, found,
+             condition);
     }
     launch({static_cast<unsigned>(tiles), MergeShape::threads,
             sizeof(MergeStorage<Item, MergeShape>), stream},
-           merge_runs_kernel<MergeShape, low_level, Columns, Less>, from, to, runs, found, less);
+           merge_runs_kernel<MergeShape, low_level, Columns, Less>, from, to, runs, found, less,
+           condition);
     std::swap(from, to);
     runs.run_items *= runs.ways;
   }
 }
 template <class Tuning, class In, class Columns, class Less>
 void sort_columns(const In& in, Columns home, Columns spare, void* positions, std::int64_t n,
-                  Less less, cudaStream_t stream, const Options& options) {
+                  Less less, cudaStream_t stream, const Options& options,
+                  Condition condition = {}) {
   if (options.low_level == LowLevelMerge::merge_path) {
     sort_columns<Tuning, LowLevelMerge::merge_path>(in, home, spare, positions, n, less, stream,
-                                                    options.variant);
+                                                    options.variant, condition);
   } else {
     sort_columns<Tuning, LowLevelMerge::rank_search>(in, home, spare, positions, n, less, stream,
-                                                     options.variant);
+                                                     options.variant, condition);
   }
 }
 

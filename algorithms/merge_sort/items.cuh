@@ -104,4 +104,12 @@ struct SuperkeyColumns {
   }
 };
 
+/// What a kernel of a sort asks first: whether the sort has anything to do.
+struct Condition {
+  const unsigned* flag = nullptr;  ///< on the device; null: it always has
+  [[nodiscard]] __device__ __forceinline__ bool holds() const {
+    return flag == nullptr || *flag != 0;
+  }
+};
+
 }  // namespace warpath::merge_sort::detail

@@ -9,6 +9,7 @@
 #include "core/launch.cuh"
 #include "core/warp.cuh"
 #include "merge_sort/block_merge.cuh"
+#include "merge_sort/items.cuh"
 #include "merge_sort/partition.cuh"
 #include "merge_sort/tuning.hpp"
 #include "merge_sort/variant.hpp"
@@ -77,7 +78,9 @@ __device__ __forceinline__ void warp_load_pieces(SharedTile<Item, Shape>& tile, 
 /// Merges the runs of each group of `in` to one, in `out`: one block a tile.
 template <class Shape, LowLevelMerge low_level, class Columns, class Less>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    merge_runs_kernel(Columns in, Columns out, RunGroups runs, Positions positions, Less less) {
+    merge_runs_kernel(Columns in, Columns out, RunGroups runs, Positions positions, Less less,
+                      Condition condition) {
+  if (!condition.holds()) return;
   auto& shared = dynamic_shared<MergeStorage<typename Columns::Item, Shape>>();
   const int thread = static_cast<int>(threadIdx.x);
   const OutputTile tile = runs.tile(blockIdx.x);

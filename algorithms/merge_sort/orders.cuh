@@ -43,6 +43,20 @@ struct ByIndexedKey {
   }
 };
 
+/// By the superkey's first coordinate, and the reference where it ties: no tuple is read.
+template <class C>
+struct ByFirstCoordinate {
+  static constexpr bool is_total = true;
+  __device__ __forceinline__ bool operator()(const SuperkeyItem<C>& a,
+                                             const SuperkeyItem<C>& b) const {
+    if constexpr (sizeof(C) == 4) {
+      return a.packed < b.packed;
+    } else {
+      return a.bits() < b.bits() || (a.bits() == b.bits() && a.reference() < b.reference());
+    }
+  }
+};
+
 /// The superkey order of the source, "The Compare Function": the values decide; where they tie, the
 /// tuples are read and compared from the next coordinate on; where they are wholly equal, the
 /// references decide. NaN comes after all numbers, so that even with NaN this is an order, which
@@ -56,7 +70,12 @@ struct BySuperkey {
   __device__ __forceinline__ bool operator()(const SuperkeyItem<C>& a,
                                              const SuperkeyItem<C>& b) const {
     if (a.bits() != b.bits()) return a.bits() < b.bits();
-    return is_tied_less(coordinates, dimensions, primary, a.reference(), b.reference());
+    return is_tied_less(a.reference(), b.reference());
+  }
+
+  /// The order of two tuples whose first coordinates tie.
+  __device__ __forceinline__ bool is_tied_less(std::uint32_t a, std::uint32_t b) const {
+    return is_tied_less(coordinates, dimensions, primary, a, b);
   }
 
  private:

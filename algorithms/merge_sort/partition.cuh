@@ -9,6 +9,7 @@
 #include "core/divide_up.hpp"
 #include "core/merge_path.cuh"
 #include "core/warp.cuh"
+#include "merge_sort/items.cuh"
 
 namespace warpath::merge_sort::detail {
 
@@ -82,7 +83,8 @@ struct ColumnView {
 /// tile's positions in its group's runs.
 template <class Columns, class Less>
 __global__ void find_positions_kernel(Columns in, RunGroups runs, std::int64_t tiles, Less less,
-                                      Positions positions) {
+                                      Positions positions, Condition condition) {
+  if (!condition.holds()) return;
   const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (number >= tiles) return;
   const OutputTile tile = runs.tile(number);
@@ -151,7 +153,9 @@ __device__ __forceinline__ std::int64_t first_not_before(std::int64_t low, std::
 /// close the intervals after some rounds, the pivot is the middle.
 template <class Columns, class Less>
 __global__ void find_multiway_positions_kernel(Columns in, RunGroups runs, std::int64_t tiles,
-                                               Less less, Positions positions) {
+                                               Less less, Positions positions,
+                                               Condition condition) {
+  if (!condition.holds()) return;
   constexpr int guessed_rounds = 20;
   constexpr float deviations = 2.8F;
   const std::int64_t number =

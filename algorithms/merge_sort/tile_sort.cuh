@@ -10,6 +10,7 @@
 
 #include "core/launch.cuh"
 #include "merge_sort/block_merge.cuh"
+#include "merge_sort/items.cuh"
 #include "merge_sort/tuning.hpp"
 #include "merge_sort/variant.hpp"
 
@@ -88,20 +89,36 @@ __device__ __forceinline__ void thread_insertion_sort(Tile& tile, int first, int
   }
 }
 
+/// Whether items are looked at for what has no order: In has is_broken(i) and report(i).
+template <class In>
+concept Checks = requires(const In& in) {
+  in.is_broken(0);
+};
+
 /// Sorts the n items of `in`, tile by tile, to `out`: one block a tile. `in` has load(i), `out`
 /// store(i, item); they may be of the same memory.
 template <class Shape, LowLevelMerge low_level, class In, class Out, class Less>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    sort_tiles_kernel(In in, Out out, std::int64_t n, Less less) {
+    sort_tiles_kernel(In in, Out out, std::int64_t n, Less less, Condition condition) {
+  if (!condition.holds()) return;
   using Item = typename Out::Item;
   auto& tile = dynamic_shared<SharedTile<Item, Shape>>();
   const int thread = static_cast<int>(threadIdx.x);
   const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * Shape::tile_items;
   const int count = static_cast<int>(min(static_cast<std::int64_t>(Shape::tile_items), n - begin));
+  bool is_any_broken = false;
 #pragma unroll
   for (int i = 0; i < Shape::items; ++i) {
     const int own = i * Shape::threads + thread;
-    if (own < count) tile[own] = in.load(begin + own);
+    if (own < count) {
+      tile[own] = in.load(begin + own);
+      if constexpr (Checks<In>) is_any_broken |= in.is_broken(begin + own);
+    }
+  }
+  if constexpr (Checks<In>) {
+    for (int own = thread; is_any_broken && own < count; own += Shape::threads) {
+      in.report(begin + own);
+    }
   }
   block_fill_end(tile, count, in.load(begin));
   __syncthreads();  // the items are there
