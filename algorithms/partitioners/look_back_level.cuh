@@ -1,0 +1,175 @@
+// `look_back` and `side_bits`: a level in one pass over its reference arrays, whatever its
+// segments are.
+//
+// Tiles of all arrays are counted in one decoupled look-back (core/look_back.cuh), and one word
+// tells both sides: an element that is less than its segment's pivot counts 2, the pivot counts 1.
+// What all segments before this one count is known from their sizes (level_places.cuh), so that
+// the rest is this segment's: half of it, rounded down, are less; what is odd says that the pivot
+// has been passed; all others of the places before are greater.
+//
+// `look_back` compares superkeys, which takes a random read of a tuple for each reference.
+// `side_bits` notes the side of each tuple once: in the primary array it is known from the place,
+// without any comparison; n bits, indexed by tuple, then serve all other arrays.
+//
+// Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
+// NVIDIA 2016.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "core/block_look_back.cuh"
+#include "core/divide_up.hpp"
+#include "core/launch.cuh"
+#include "core/look_back.cuh"
+#include "core/warp.cuh"
+#include "partitioners/level_places.cuh"
+#include "partitioners/levels.cuh"
+#include "partitioners/sides.cuh"
+#include "partitioners/tuning.hpp"
+
+namespace warpath::partitioners::detail {
+
+struct LevelStorage {
+  BlockTile tile;
+  std::uint32_t warp_units[LevelShape::warps];
+};
+
+/// Tiles of one array.
+__host__ __device__ constexpr std::int64_t tiles_of_array(Level level) {
+  return divide_up(level.n, LevelShape::tile_items);
+}
+
+/// A warp's part of a tile: rows of 32 references in registers.
+template <class Sides>
+class LevelRows {
+ public:
+  /// Loads the references from `first` on, and finds their sides.
+  __device__ __forceinline__ LevelRows(Level level, const Sides& sides,
+                                       const std::uint32_t* primary, const std::uint32_t* in,
+                                       std::uint32_t first)
+      : first_(first) {
+    const std::uint32_t last = min(first + LevelShape::warp_items, level.n) - 1;
+    LevelPlace of_warp = root_of(level);
+    if (first < level.n) of_warp.descend(level, first, last);
+#pragma unroll
+    for (int row = 0; row < LevelShape::rows; ++row) {
+      places_[row] = of_warp;
+      is_there_[row] = false;
+      if (place(row) < level.n) {
+        places_[row].descend(level, place(row));
+        is_there_[row] = places_[row].has(place(row));
+      }
+      references_[row] = is_there_[row] ? in[place(row)] : 0;
+    }
+#pragma unroll
+    for (int row = 0; row < LevelShape::rows; ++row) {
+      Side side = Side::greater;
+      if (is_there_[row]) {
+        const auto pivot = sides.pivot(primary[places_[row].segment.median()]);
+        side = sides.side(references_[row], pivot);
+      }
+      less_[row] = __ballot_sync(full_warp, side == Side::less);
+      pivots_[row] = __ballot_sync(full_warp, side == Side::pivot);
+    }
+  }
+
+  /// What they count, in every lane.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t units() const {
+    std::uint32_t sum = 0;
+#pragma unroll
+    for (int row = 0; row < LevelShape::rows; ++row) sum += units_of(less_[row], pivots_[row]);
+    return sum;
+  }
+
+  /// Writes them to their sides; all before them in their array count `before`.
+  __device__ __forceinline__ void store(std::uint32_t* out, std::uint32_t before) const {
+#pragma unroll
+    for (int row = 0; row < LevelShape::rows; ++row) {
+      const std::uint32_t own =
+          before + units_of(less_[row] & lanes_below(), pivots_[row] & lanes_below());
+      before += units_of(less_[row], pivots_[row]);
+      const bool is_pivot = (pivots_[row] >> lane_index() & 1) != 0;
+      if (!is_there_[row] || is_pivot) continue;
+      const Segment segment = places_[row].segment;
+      const std::uint32_t in_segment = own - places_[row].units_before;
+      const std::uint32_t less = in_segment / units_of_less;
+      const std::uint32_t pivots = in_segment % units_of_less;
+      const std::uint32_t greater = place(row) - segment.begin - less - pivots;
+      const bool is_less = (less_[row] >> lane_index() & 1) != 0;
+      out[is_less ? segment.begin + less : segment.median() + 1 + greater] = references_[row];
+    }
+  }
+
+ private:
+  __device__ __forceinline__ static std::uint32_t units_of(unsigned less, unsigned pivots) {
+    return __popc(less) * units_of_less + __popc(pivots) * units_of_pivot;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place(int row) const {
+    return first_ + row * warp_threads + lane_index();
+  }
+
+  std::uint32_t first_;
+  std::uint32_t references_[LevelShape::rows];
+  LevelPlace places_[LevelShape::rows];
+  bool is_there_[LevelShape::rows];  // no gap, and not beyond the end
+  unsigned less_[LevelShape::rows];
+  unsigned pivots_[LevelShape::rows];
+};
+
+/// Any grid, with sizeof(LevelStorage) bytes of shared memory; look_back is for
+/// arrays.count * tiles_of_array(level) tiles, at least 1. *total: memory for what all count.
+template <class Sides>
+__global__ void __launch_bounds__(LevelShape::threads)
+    look_back_level_kernel(Level level, Sides sides, const std::uint32_t* primary, ArrayList arrays,
+                           LookBack look_back, std::int64_t* total, std::uint32_t* medians) {
+  auto& shared = dynamic_shared<LevelStorage>();
+  grid_store_medians(level, primary, medians);
+
+  for (;;) {
+    const TileTicket ticket = block_draw(look_back, shared.tile);
+    if (ticket.tile < 0) break;
+
+    const std::int64_t array = ticket.tile / tiles_of_array(level);
+    const auto tile = static_cast<std::uint32_t>(ticket.tile % tiles_of_array(level));
+    const LevelRows<Sides> rows(
+        level, sides, primary, arrays.in[array],
+        tile * LevelShape::tile_items + warp_index() * LevelShape::warp_items);
+    const std::uint32_t units = rows.units();
+    if (lane_index() == 0) shared.warp_units[warp_index()] = units;
+    __syncthreads();  // the warps' counts are there
+
+    const auto tile_units = [&] {
+      return warp_sum(lane_index() < LevelShape::warps ? shared.warp_units[lane_index()] : 0u);
+    };
+    std::int64_t before = block_place(look_back, ticket, tile_units, shared.tile, total);
+    before -= array * units_of_subtree(level.n, level.number);
+    for (int warp = 0; warp < warp_index(); ++warp) before += shared.warp_units[warp];
+    rows.store(arrays.out[array], static_cast<std::uint32_t>(before));
+    __syncthreads();  // the ticket and the counts are read
+  }
+}
+
+/// Sets the bit of every tuple that is greater than its segment's pivot; all bits are 0 before. Any
+/// grid of source_block_threads threads a block.
+template <int Threads = source_block_threads>
+__global__ void __launch_bounds__(Threads)
+    note_sides_kernel(Level level, const std::uint32_t* primary, std::uint32_t* greater_bits) {
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * Threads;
+  const auto first_of_warp = [](std::int64_t i) { return i - lane_index(); };
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * Threads + threadIdx.x;
+       first_of_warp(i) < level.n; i += stride) {
+    const auto first = static_cast<std::uint32_t>(first_of_warp(i));
+    const auto place = static_cast<std::uint32_t>(i);
+    LevelPlace at = root_of(level);
+    at.descend(level, first, min(first + warp_threads, level.n) - 1);  // the same in all lanes
+    if (place >= level.n) continue;
+    at.descend(level, place);
+    if (!at.has(place) || place <= at.segment.median()) continue;
+    const std::uint32_t reference = primary[place];
+    atomicOr(greater_bits + reference / 32, 1u << reference % 32);
+  }
+}
+
+}  // namespace warpath::partitioners::detail

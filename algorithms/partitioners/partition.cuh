@@ -1,0 +1,234 @@
+// Stable partitions of plain elements into two or three classes, in one pass.
+//
+// A block draws a tile; each warp takes its rows of 32, asks for the class of each element, and
+// counts classes by ballots; the tile is sorted by class in shared memory, while one warp for each
+// class but the last publishes its count and looks back for its place (core/look_back.cuh); then
+// the block copies class after class to its output, coalesced. What is in the last class before a
+// tile is what is in none of the others.
+//
+// Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
+// NVIDIA 2016.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "core/block.cuh"
+#include "core/block_look_back.cuh"
+#include "core/buffer.cuh"
+#include "core/divide_up.hpp"
+#include "core/launch.cuh"
+#include "core/look_back.cuh"
+#include "core/warp.cuh"
+#include "partitioners/tuning.hpp"
+
+namespace warpath::partitioners::detail {
+
+/// Class 0: the selected elements; class 1: the rest.
+template <class Predicate>
+struct TwoClasses {
+  static constexpr int count = 2;
+  Predicate is_selected;
+  template <class T>
+  __device__ int operator()(const T& element) const {
+    return is_selected(element) ? 0 : 1;
+  }
+};
+
+/// Class 0: the first predicate holds; class 1: it does not, but the second does; class 2: the
+/// rest.
+template <class First, class Second>
+struct ThreeClasses {
+  static constexpr int count = 3;
+  First is_first;
+  Second is_second;
+  template <class T>
+  __device__ int operator()(const T& element) const {
+    return is_first(element) ? 0 : is_second(element) ? 1 : 2;
+  }
+};
+
+/// The outputs of `Count` classes, and where the counts of all but the last one go.
+template <class T, int Count>
+struct ClassOutputs {
+  T* of_class[Count];
+  std::int64_t* counts[Count - 1];
+  /// Where in its output the last class begins, on the device; null: at 0.
+  const std::int64_t* last_begin;
+};
+
+/// A look-back for each class but the last. That of class 0 gives the tickets.
+template <int Count>
+struct ClassLookBacks {
+  LookBack of_class[Count - 1];
+};
+
+template <class T, int Count>
+struct PartitionStorage {
+  using Shape = PartitionShape<sizeof(T)>;
+  alignas(16) unsigned char staged[Shape::tile_items * sizeof(T)];
+  BlockTile tile;
+  std::int64_t places[Count - 1];
+  int warp_counts[Count - 1][Shape::warps];
+};
+
+/// Any grid, with sizeof(PartitionStorage<T, Classes::count>) bytes of shared memory; look-backs
+/// for ceil(count / tile_items) tiles, at least 1. All but the first are zero before.
+template <class T, class Classes>
+__global__ void __launch_bounds__(PartitionShape<sizeof(T)>::threads)
+    partition_kernel(Classes classes, const T* in, std::int64_t in_count,
+                     ClassOutputs<T, Classes::count> out,
+                     ClassLookBacks<Classes::count> look_backs) {
+  using Shape = PartitionShape<sizeof(T)>;
+  constexpr int last_class = Classes::count - 1;
+  auto& shared = dynamic_shared<PartitionStorage<T, Classes::count>>();
+  T* const staged = reinterpret_cast<T*>(shared.staged);
+  const std::int64_t last_begin = out.last_begin == nullptr ? 0 : *out.last_begin;
+
+  for (;;) {
+    const TileTicket ticket = block_draw(look_backs.of_class[0], shared.tile);
+    if (ticket.tile < 0) break;
+
+    const std::int64_t index = ticket.tile * Shape::tile_items;
+    const int count =
+        static_cast<int>(min(static_cast<std::int64_t>(Shape::tile_items), in_count - index));
+    const int own = warp_index() * Shape::warp_items + lane_index();  // and each 32nd after it
+    T elements[Shape::rows];
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+      const int i = own + row * warp_threads;
+      if (i < count) elements[row] = in[index + i];
+    }
+    unsigned members[last_class][Shape::rows];
+    int warp_counts[last_class] = {};
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+      const bool exists = own + row * warp_threads < count;
+      const int its_class = exists ? classes(elements[row]) : last_class;
+#pragma unroll
+      for (int c = 0; c < last_class; ++c) {
+        members[c][row] = __ballot_sync(full_warp, its_class == c);
+        warp_counts[c] += __popc(members[c][row]);
+      }
+    }
+#pragma unroll
+    for (int c = 0; c < last_class; ++c) {
+      if (lane_index() == 0) shared.warp_counts[c][warp_index()] = warp_counts[c];
+    }
+    __syncthreads();  // the warps' counts are there
+
+    int tile_counts[last_class] = {};
+    int before[last_class] = {};  // in the tile, of the next row
+#pragma unroll
+    for (int c = 0; c < last_class; ++c) {
+#pragma unroll
+      for (int warp = 0; warp < Shape::warps; ++warp) {
+        if (warp < warp_index()) before[c] += shared.warp_counts[c][warp];
+        tile_counts[c] += shared.warp_counts[c][warp];
+      }
+      // As early as can be: all later tiles wait for it.
+      if (warp_index() == c && lane_index() == 0) {
+        look_backs.of_class[c].publish({ticket.tile, c == 0 ? ticket.half : 0},
+                                       static_cast<unsigned>(tile_counts[c]));
+      }
+    }
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+      const int i = own + row * warp_threads;
+      int class_begin = 0;
+      int others = 0;  // before this element, in other classes than the last
+      int place = -1;
+#pragma unroll
+      for (int c = 0; c < last_class; ++c) {
+        const int rank = before[c] + __popc(members[c][row] & lanes_below());
+        if ((members[c][row] >> lane_index() & 1) != 0) place = class_begin + rank;
+        class_begin += tile_counts[c];
+        before[c] += __popc(members[c][row]);
+        others += rank;
+      }
+      if (place < 0) place = class_begin + i - others;
+      if (i < count) staged[place] = elements[row];
+    }
+#pragma unroll
+    for (int c = 0; c < last_class; ++c) {
+      if (warp_index() != c) continue;
+      const TileTicket of_class{ticket.tile, c == 0 ? ticket.half : 0};
+      if (c == 0) look_backs.of_class[c].clear(of_class);
+      const std::int64_t place = warp_place(look_backs.of_class[c], of_class,
+                                            static_cast<unsigned>(tile_counts[c]), out.counts[c]);
+      if (lane_index() == 0) shared.places[c] = place;
+    }
+    __syncthreads();  // the tile is staged, and its places are there
+
+    int begin = 0;
+    std::int64_t last_place = last_begin + index;
+#pragma unroll
+    for (int c = 0; c < last_class; ++c) {
+      T* const to = out.of_class[c] + shared.places[c];
+      for (int i = threadIdx.x; i < tile_counts[c]; i += Shape::threads) to[i] = staged[begin + i];
+      begin += tile_counts[c];
+      last_place -= shared.places[c];
+    }
+    T* const to = out.of_class[last_class] + last_place;
+    for (int i = threadIdx.x; i < count - begin; i += Shape::threads) to[i] = staged[begin + i];
+    __syncthreads();  // the ticket, the places and the tile are read
+  }
+}
+
+/// Adds the number of elements of class 0 to *total. Any grid.
+template <class T, class Classes>
+__global__ void __launch_bounds__(source_block_threads)
+    count_first_class_kernel(Classes classes, const T* in, std::int64_t in_count,
+                             unsigned long long* total) {
+  __shared__ BlockSums<std::int64_t> sums;
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  std::int64_t count = 0;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+       i < in_count; i += stride) {
+    count += classes(in[i]) == 0 ? 1 : 0;
+  }
+  const std::int64_t of_block = block_sum(count, sums);
+  if (threadIdx.x == 0) atomicAdd(total, static_cast<unsigned long long>(of_block));
+}
+
+/// Partitions `in`, which is not empty. Three classes take the workspace's scratch memory for the
+/// second look-back; two leave it as it is.
+template <class T, class Classes>
+void run_partition(const Classes& classes, DeviceSpan<const T> in,
+                   const ClassOutputs<T, Classes::count>& out, Workspace& workspace,
+                   cudaStream_t stream) {
+  using Shape = PartitionShape<sizeof(T)>;
+  using Storage = PartitionStorage<T, Classes::count>;
+  const auto kernel = partition_kernel<T, Classes>;
+  const std::int64_t tiles = divide_up(in.count, Shape::tile_items);
+  ClassLookBacks<Classes::count> look_backs;
+  look_backs.of_class[0] = workspace.look_back(stream, tiles);
+  if constexpr (Classes::count > 2) {
+    const auto [memory] = workspace.take<unsigned char>(stream, LookBack::bytes(tiles));
+    WARPATH_CUDA_CHECK(
+        cudaMemsetAsync(memory, 0, static_cast<std::size_t>(LookBack::bytes(tiles)), stream));
+    look_backs.of_class[1] = LookBack(memory, tiles, tiles);
+  }
+  const std::int64_t resident = resident_blocks(kernel, Shape::threads, sizeof(Storage));
+  launch(
+      {static_cast<unsigned>(std::min(tiles, resident)), Shape::threads, sizeof(Storage), stream},
+      kernel, classes, in.data, in.count, out, look_backs);
+}
+
+/// Counts class 0 of `in`, so that the last class can begin after it in one output.
+template <class T, class Classes>
+std::int64_t* run_count(const Classes& classes, DeviceSpan<const T> in, Workspace& workspace,
+                        cudaStream_t stream) {
+  const auto kernel = count_first_class_kernel<T, Classes>;
+  const auto [total] = workspace.take<std::int64_t>(stream, 1);
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(total, 0, sizeof(std::int64_t), stream));
+  const std::int64_t resident = resident_blocks(kernel, source_block_threads, 0);
+  const std::int64_t blocks = std::min(divide_up(in.count, source_block_threads), resident);
+  launch({static_cast<unsigned>(blocks), source_block_threads, 0, stream}, kernel, classes, in.data,
+         in.count, reinterpret_cast<unsigned long long*>(total));
+  return total;
+}
+
+}  // namespace warpath::partitioners::detail
