@@ -16,14 +16,13 @@ inline constexpr std::uint32_t units_of_less = 2;
 inline constexpr std::uint32_t units_of_pivot = 1;
 
 /// The units of a segment of `count` elements.
-__host__ __device__ __forceinline__ constexpr std::uint32_t units_of_segment(std::uint32_t count) {
+__host__ __device__ __forceinline__ std::uint32_t units_of_segment(std::uint32_t count) {
   return count == 0 ? 0 : (count - 1) / 2 * units_of_less + units_of_pivot;
 }
 
 /// The units of all 2^depth segments into which the levels below split `count` places. A segment
 /// and the gap after it are an equal share of count + 1 places, rounded up or down.
-__host__ __device__ __forceinline__ constexpr std::uint32_t units_of_subtree(std::uint32_t count,
-                                                                             int depth) {
+__host__ __device__ __forceinline__ std::uint32_t units_of_subtree(std::uint32_t count, int depth) {
   const std::uint32_t segments = std::uint32_t{1} << depth;
   const std::uint32_t least = ((count + 1) >> depth) - 1;
   const std::uint32_t larger = (count + 1) & (segments - 1);
@@ -38,8 +37,8 @@ struct LevelPlace {
 
   /// Goes down to the segment of a level whose places, or the gap after them, include `place`, or
   /// to the last node on the way that has `last` too. The segment may have to be on this way.
-  __host__ __device__ __forceinline__ constexpr void descend(Level level, std::uint32_t place,
-                                                             std::uint32_t last) {
+  __host__ __device__ __forceinline__ void descend(Level level, std::uint32_t place,
+                                                   std::uint32_t last) {
     while (depth < level.number) {
       // A pivot's gap belongs to the segment before it.
       const std::uint32_t median = segment.median();
@@ -54,17 +53,17 @@ struct LevelPlace {
       }
     }
   }
-  __host__ __device__ __forceinline__ constexpr void descend(Level level, std::uint32_t place) {
+  __host__ __device__ __forceinline__ void descend(Level level, std::uint32_t place) {
     descend(level, place, place);
   }
   /// Whether `place` is one of the segment's own.
-  [[nodiscard]] __host__ __device__ __forceinline__ constexpr bool has(std::uint32_t place) const {
+  [[nodiscard]] __host__ __device__ __forceinline__ bool has(std::uint32_t place) const {
     return place >= segment.begin && place < segment.end;
   }
 };
 
 /// Where the way down begins.
-__host__ __device__ __forceinline__ constexpr LevelPlace root_of(Level level) {
+__host__ __device__ __forceinline__ LevelPlace root_of(Level level) {
   return {{0, level.n}, 0, 0};
 }
 

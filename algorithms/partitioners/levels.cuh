@@ -30,18 +30,14 @@ struct Segment {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
 
-  [[nodiscard]] __host__ __device__ constexpr std::uint32_t count() const { return end - begin; }
+  [[nodiscard]] __host__ __device__ std::uint32_t count() const { return end - begin; }
   /// The place of the pivot in the primary reference array: the middle, or the lower of the two
   /// in the middle. Needs count() > 0, as the sides do.
-  [[nodiscard]] __host__ __device__ constexpr std::uint32_t median() const {
+  [[nodiscard]] __host__ __device__ std::uint32_t median() const {
     return begin + (count() - 1) / 2;
   }
-  [[nodiscard]] __host__ __device__ constexpr Segment less_side() const {
-    return {begin, median()};
-  }
-  [[nodiscard]] __host__ __device__ constexpr Segment greater_side() const {
-    return {median() + 1, end};
-  }
+  [[nodiscard]] __host__ __device__ Segment less_side() const { return {begin, median()}; }
+  [[nodiscard]] __host__ __device__ Segment greater_side() const { return {median() + 1, end}; }
   bool operator==(const Segment&) const = default;
 };
 
@@ -50,11 +46,11 @@ struct Level {
   std::uint32_t n = 0;
   int number = 0;
 
-  [[nodiscard]] __host__ __device__ constexpr std::uint32_t segments() const {
+  [[nodiscard]] __host__ __device__ std::uint32_t segments() const {
     return std::uint32_t{1} << number;
   }
   /// Segment k. The bits of k, from the highest, say which side of each median it lies on.
-  [[nodiscard]] __host__ __device__ constexpr Segment segment(std::uint32_t k) const {
+  [[nodiscard]] __host__ __device__ Segment segment(std::uint32_t k) const {
     Segment segment{0, n};
     for (int bit = number - 1; bit >= 0; --bit) {
       segment = (k >> bit & 1) != 0 ? segment.greater_side() : segment.less_side();
@@ -63,7 +59,7 @@ struct Level {
   }
   /// The size of the largest segment; the smallest has at most one element less: a segment and the
   /// gap after it are an equal share of n + 1 places, rounded up or down.
-  [[nodiscard]] __host__ __device__ constexpr std::uint32_t largest_segment() const {
+  [[nodiscard]] __host__ __device__ std::uint32_t largest_segment() const {
     return static_cast<std::uint32_t>((std::uint64_t{n} + segments()) >> number) - 1;
   }
 };

@@ -41,7 +41,7 @@ __host__ __device__ constexpr std::int64_t tiles_of_array(Level level) {
   return divide_up(level.n, LevelShape::tile_items);
 }
 
-/// A warp's part of a tile: rows of 32 references in registers.
+/// A warp's part of a tile: rows of 32 references in registers. One full warp.
 template <class Sides>
 class LevelRows {
  public:
@@ -49,29 +49,17 @@ class LevelRows {
   __device__ __forceinline__ LevelRows(Level level, const Sides& sides,
                                        const std::uint32_t* primary, const std::uint32_t* in,
                                        std::uint32_t first)
-      : first_(first) {
-    const std::uint32_t last = min(first + LevelShape::warp_items, level.n) - 1;
-    LevelPlace of_warp = root_of(level);
-    if (first < level.n) of_warp.descend(level, first, last);
-#pragma unroll
-    for (int row = 0; row < LevelShape::rows; ++row) {
-      places_[row] = of_warp;
-      is_there_[row] = false;
-      if (place(row) < level.n) {
-        places_[row].descend(level, place(row));
-        is_there_[row] = places_[row].has(place(row));
-      }
-      references_[row] = is_there_[row] ? in[place(row)] : 0;
+      : level_(level), first_(first), of_warp_(root_of(level)) {
+    if (first < level.n) {
+      of_warp_.descend(level, first, min(first + LevelShape::warp_items, level.n) - 1);
     }
-#pragma unroll
-    for (int row = 0; row < LevelShape::rows; ++row) {
-      Side side = Side::greater;
-      if (is_there_[row]) {
-        const auto pivot = sides.pivot(primary[places_[row].segment.median()]);
-        side = sides.side(references_[row], pivot);
-      }
-      less_[row] = __ballot_sync(full_warp, side == Side::less);
-      pivots_[row] = __ballot_sync(full_warp, side == Side::pivot);
+    if (of_warp_.depth == level.number && of_warp_.segment.count() > 0) {
+      // One segment, one pivot: the usual case of the upper levels.
+      const auto pivot = sides.pivot(primary[of_warp_.segment.median()]);
+      find_sides(sides, in, [&](const LevelPlace&) { return pivot; });
+    } else {
+      find_sides(sides, in,
+                 [&](const LevelPlace& at) { return sides.pivot(primary[at.segment.median()]); });
     }
   }
 
@@ -90,30 +78,57 @@ class LevelRows {
       const std::uint32_t own =
           before + units_of(less_[row] & lanes_below(), pivots_[row] & lanes_below());
       before += units_of(less_[row], pivots_[row]);
+      const LevelPlace at = place_of(row);
       const bool is_pivot = (pivots_[row] >> lane_index() & 1) != 0;
-      if (!is_there_[row] || is_pivot) continue;
-      const Segment segment = places_[row].segment;
-      const std::uint32_t in_segment = own - places_[row].units_before;
+      if (is_pivot || !has_element(at, row)) continue;
+      const std::uint32_t in_segment = own - at.units_before;
       const std::uint32_t less = in_segment / units_of_less;
       const std::uint32_t pivots = in_segment % units_of_less;
-      const std::uint32_t greater = place(row) - segment.begin - less - pivots;
+      const std::uint32_t greater = place(row) - at.segment.begin - less - pivots;
       const bool is_less = (less_[row] >> lane_index() & 1) != 0;
-      out[is_less ? segment.begin + less : segment.median() + 1 + greater] = references_[row];
+      out[is_less ? at.segment.begin + less : at.segment.median() + 1 + greater] = references_[row];
     }
   }
 
  private:
+  template <class PivotOf>
+  __device__ __forceinline__ void find_sides(const Sides& sides, const std::uint32_t* in,
+                                             const PivotOf& pivot_of) {
+#pragma unroll
+    for (int row = 0; row < LevelShape::rows; ++row) {
+      references_[row] = has_element(place_of(row), row) ? in[place(row)] : 0;
+    }
+#pragma unroll
+    for (int row = 0; row < LevelShape::rows; ++row) {
+      const LevelPlace at = place_of(row);
+      Side side = Side::greater;
+      if (has_element(at, row)) side = sides.side(references_[row], pivot_of(at));
+      less_[row] = __ballot_sync(full_warp, side == Side::less);
+      pivots_[row] = __ballot_sync(full_warp, side == Side::pivot);
+    }
+  }
   __device__ __forceinline__ static std::uint32_t units_of(unsigned less, unsigned pivots) {
     return __popc(less) * units_of_less + __popc(pivots) * units_of_pivot;
   }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t place(int row) const {
     return first_ + row * warp_threads + lane_index();
   }
+  /// The segment of this lane's place in a row: found again each time, since registers are dear and
+  /// few levels are left below the warp's own node.
+  [[nodiscard]] __device__ __forceinline__ LevelPlace place_of(int row) const {
+    LevelPlace at = of_warp_;
+    if (place(row) < level_.n) at.descend(level_, place(row));
+    return at;
+  }
+  /// Whether the place is no gap, and not beyond the end.
+  [[nodiscard]] __device__ __forceinline__ bool has_element(const LevelPlace& at, int row) const {
+    return place(row) < level_.n && at.has(place(row));
+  }
 
+  Level level_;
   std::uint32_t first_;
+  LevelPlace of_warp_;  // the last node that has all of the warp's places
   std::uint32_t references_[LevelShape::rows];
-  LevelPlace places_[LevelShape::rows];
-  bool is_there_[LevelShape::rows];  // no gap, and not beyond the end
   unsigned less_[LevelShape::rows];
   unsigned pivots_[LevelShape::rows];
 };

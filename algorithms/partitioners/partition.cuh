@@ -65,6 +65,20 @@ struct ClassLookBacks {
   LookBack of_class[Count - 1];
 };
 
+/// A tile's ticket for the look-back of a class: those of other classes than 0 are zero before each
+/// call, which uses their first half.
+__device__ __forceinline__ TileTicket ticket_of(TileTicket ticket, int its_class) {
+  return {ticket.tile, its_class == 0 ? ticket.half : 0};
+}
+
+/// Copies elements from shared to global memory. The whole block.
+template <class T>
+__device__ __forceinline__ void block_copy(T* to, const T* from, int count) {
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
+    to[i] = from[i];
+  }
+}
+
 template <class T, int Count>
 struct PartitionStorage {
   using Shape = PartitionShape<sizeof(T)>;
@@ -72,6 +86,92 @@ struct PartitionStorage {
   BlockTile tile;
   std::int64_t places[Count - 1];
   int warp_counts[Count - 1][Shape::warps];
+};
+
+/// A warp's part of a tile: rows of 32 elements in registers. One full warp.
+template <class T, class Classes>
+class PartitionRows {
+ public:
+  using Shape = PartitionShape<sizeof(T)>;
+  static constexpr int last_class = Classes::count - 1;
+
+  /// Loads the warp's part of a tile of `count` elements and asks for the class of each.
+  __device__ __forceinline__ PartitionRows(const Classes& classes, const T* tile, int count)
+      : count_(count) {
+    if (count == Shape::tile_items) {
+      load<true>(classes, tile);
+    } else {
+      load<false>(classes, tile);
+    }
+  }
+
+  __device__ __forceinline__ void store_counts(int (&warp_counts)[last_class][Shape::warps]) const {
+#pragma unroll
+    for (int c = 0; c < last_class; ++c) {
+      int sum = 0;
+#pragma unroll
+      for (int row = 0; row < Shape::rows; ++row) sum += __popc(members(c, row));
+      if (lane_index() == 0) warp_counts[c][warp_index()] = sum;
+    }
+  }
+
+  /// Writes the elements to shared memory, class after class. before: how many of each class but
+  /// the last the tile has before this warp's; tile_counts: and in all.
+  __device__ __forceinline__ void stage(T* staged, int (&before)[last_class],
+                                        const int (&tile_counts)[last_class]) const {
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+      const int i = own(row);
+      int class_begin = 0;
+      int others = 0;  // before this element, in other classes than the last
+      int place = -1;
+#pragma unroll
+      for (int c = 0; c < last_class; ++c) {
+        const unsigned its_members = members(c, row);
+        const int rank = before[c] + __popc(its_members & lanes_below());
+        if (is_member(c, row)) place = class_begin + rank;
+        before[c] += __popc(its_members);
+        class_begin += tile_counts[c];
+        others += rank;
+      }
+      const int rest = class_begin + i - others;
+      if (i < count_) staged[place < 0 ? rest : place] = elements_[row];
+    }
+  }
+
+ private:
+  template <bool IsFull>
+  __device__ __forceinline__ void load(const Classes& classes, const T* tile) {
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+      if (exists<IsFull>(own(row))) elements_[row] = tile[own(row)];
+    }
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+      const int its_class = exists<IsFull>(own(row)) ? classes(elements_[row]) : last_class;
+#pragma unroll
+      for (int c = 0; c < last_class; ++c) members_[c] |= (its_class == c ? 1u : 0u) << row;
+    }
+  }
+  template <bool IsFull>
+  [[nodiscard]] __device__ __forceinline__ bool exists(int i) const {
+    return IsFull || i < count_;
+  }
+  /// The place in the tile of this lane's element of a row.
+  [[nodiscard]] __device__ __forceinline__ static int own(int row) {
+    return warp_index() * Shape::warp_items + row * warp_threads + lane_index();
+  }
+  [[nodiscard]] __device__ __forceinline__ bool is_member(int c, int row) const {
+    return (members_[c] >> row & 1) != 0;
+  }
+  /// The lanes whose element of a row is in a class.
+  [[nodiscard]] __device__ __forceinline__ unsigned members(int c, int row) const {
+    return __ballot_sync(full_warp, is_member(c, row));
+  }
+
+  int count_;
+  T elements_[Shape::rows];
+  unsigned members_[last_class] = {};  // a bit for each of this lane's elements
 };
 
 /// Any grid, with sizeof(PartitionStorage<T, Classes::count>) bytes of shared memory; look-backs
@@ -94,33 +194,12 @@ __global__ void __launch_bounds__(PartitionShape<sizeof(T)>::threads)
     const std::int64_t index = ticket.tile * Shape::tile_items;
     const int count =
         static_cast<int>(min(static_cast<std::int64_t>(Shape::tile_items), in_count - index));
-    const int own = warp_index() * Shape::warp_items + lane_index();  // and each 32nd after it
-    T elements[Shape::rows];
-#pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-      const int i = own + row * warp_threads;
-      if (i < count) elements[row] = in[index + i];
-    }
-    unsigned members[last_class][Shape::rows];
-    int warp_counts[last_class] = {};
-#pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-      const bool exists = own + row * warp_threads < count;
-      const int its_class = exists ? classes(elements[row]) : last_class;
-#pragma unroll
-      for (int c = 0; c < last_class; ++c) {
-        members[c][row] = __ballot_sync(full_warp, its_class == c);
-        warp_counts[c] += __popc(members[c][row]);
-      }
-    }
-#pragma unroll
-    for (int c = 0; c < last_class; ++c) {
-      if (lane_index() == 0) shared.warp_counts[c][warp_index()] = warp_counts[c];
-    }
+    const PartitionRows<T, Classes> rows(classes, in + index, count);
+    rows.store_counts(shared.warp_counts);
     __syncthreads();  // the warps' counts are there
 
     int tile_counts[last_class] = {};
-    int before[last_class] = {};  // in the tile, of the next row
+    int before[last_class] = {};
 #pragma unroll
     for (int c = 0; c < last_class; ++c) {
 #pragma unroll
@@ -130,33 +209,15 @@ __global__ void __launch_bounds__(PartitionShape<sizeof(T)>::threads)
       }
       // As early as can be: all later tiles wait for it.
       if (warp_index() == c && lane_index() == 0) {
-        look_backs.of_class[c].publish({ticket.tile, c == 0 ? ticket.half : 0},
-                                       static_cast<unsigned>(tile_counts[c]));
+        look_backs.of_class[c].publish(ticket_of(ticket, c), static_cast<unsigned>(tile_counts[c]));
       }
     }
-#pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-      const int i = own + row * warp_threads;
-      int class_begin = 0;
-      int others = 0;  // before this element, in other classes than the last
-      int place = -1;
-#pragma unroll
-      for (int c = 0; c < last_class; ++c) {
-        const int rank = before[c] + __popc(members[c][row] & lanes_below());
-        if ((members[c][row] >> lane_index() & 1) != 0) place = class_begin + rank;
-        class_begin += tile_counts[c];
-        before[c] += __popc(members[c][row]);
-        others += rank;
-      }
-      if (place < 0) place = class_begin + i - others;
-      if (i < count) staged[place] = elements[row];
-    }
+    rows.stage(staged, before, tile_counts);
 #pragma unroll
     for (int c = 0; c < last_class; ++c) {
       if (warp_index() != c) continue;
-      const TileTicket of_class{ticket.tile, c == 0 ? ticket.half : 0};
-      if (c == 0) look_backs.of_class[c].clear(of_class);
-      const std::int64_t place = warp_place(look_backs.of_class[c], of_class,
+      if (c == 0) look_backs.of_class[c].clear(ticket);
+      const std::int64_t place = warp_place(look_backs.of_class[c], ticket_of(ticket, c),
                                             static_cast<unsigned>(tile_counts[c]), out.counts[c]);
       if (lane_index() == 0) shared.places[c] = place;
     }
@@ -166,14 +227,12 @@ __global__ void __launch_bounds__(PartitionShape<sizeof(T)>::threads)
     std::int64_t last_place = last_begin + index;
 #pragma unroll
     for (int c = 0; c < last_class; ++c) {
-      T* const to = out.of_class[c] + shared.places[c];
-      for (int i = threadIdx.x; i < tile_counts[c]; i += Shape::threads) to[i] = staged[begin + i];
+      block_copy(out.of_class[c] + shared.places[c], staged + begin, tile_counts[c]);
       begin += tile_counts[c];
       last_place -= shared.places[c];
     }
-    T* const to = out.of_class[last_class] + last_place;
-    for (int i = threadIdx.x; i < count - begin; i += Shape::threads) to[i] = staged[begin + i];
-    __syncthreads();  // the ticket, the places and the tile are read
+    block_copy(out.of_class[last_class] + last_place, staged + begin, count - begin);
+    // What is read here is written again after the next draw, which ends with a barrier.
   }
 }
 

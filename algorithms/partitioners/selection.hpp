@@ -13,7 +13,7 @@ inline constexpr std::uint32_t sub_warp_segment = 16;
 inline constexpr std::uint32_t leaf_segment = 3;
 
 /// The partitioner of a level of n references, where `warps` warps run. Source: "Partitioning".
-constexpr Partitioner partitioner_of_level(std::int64_t n, int level, int warps) {
+inline Partitioner partitioner_of_level(std::int64_t n, int level, int warps) {
   const Level of{static_cast<std::uint32_t>(n), level};
   if (of.largest_segment() <= leaf_segment) return Partitioner::leaf;
   if (of.largest_segment() <= sub_warp_segment) return Partitioner::sub_warp;
@@ -36,7 +36,7 @@ struct CallCounts {
 
 /// The calls of a build over n references, one a level up to the one that leaf ends: counted from
 /// the selection itself.
-constexpr CallCounts count_calls(std::int64_t n, int warps) {
+inline CallCounts count_calls(std::int64_t n, int warps) {
   CallCounts calls;
   for (int level = 0; level <= leaf_level(n); ++level) {
     switch (partitioner_of_level(n, level, warps)) {
