@@ -111,49 +111,83 @@ struct IsNotAfter {
   }
 };
 
-/// Whether a place of a segment holds a tuple that no place of the primary array's segment holds.
-struct IsOfAnotherSegment {
+/// Whether a place of a segment holds a tuple that an earlier place of the array holds, too.
+struct IsRepeated {
   Level level;
-  const std::uint32_t* segment_of_tuple;
+  const std::uint32_t* first_places;
   __device__ bool operator()(const std::uint32_t* references, std::int64_t i) const {
     LevelPlace at = root_of(level);
     at.descend(level, static_cast<std::uint32_t>(i));
-    return at.has(static_cast<std::uint32_t>(i)) &&
-           segment_of_tuple[references[i]] != at.segment.begin;
+    return at.has(static_cast<std::uint32_t>(i)) && first_places[references[i]] != i;
   }
 };
 
-/// Notes for each tuple where the segment begins that has it.
+/// Whether a place of a segment holds a tuple that no place of the primary array's segment holds.
+struct IsOfAnotherSegment {
+  Level level;
+  const std::uint32_t* primary_places;
+  __device__ bool operator()(const std::uint32_t* references, std::int64_t i) const {
+    LevelPlace at = root_of(level);
+    at.descend(level, static_cast<std::uint32_t>(i));
+    return at.has(static_cast<std::uint32_t>(i)) && !at.has(primary_places[references[i]]);
+  }
+};
+
+/// Notes the first place of each tuple in an array; those that it has not keep what they have,
+/// which is more than any place.
 template <int Threads = 256>
-__global__ void note_segments_kernel(Level level, const std::uint32_t* primary,
-                                     std::uint32_t* segment_of_tuple) {
+__global__ void note_first_places_kernel(Level level, const std::uint32_t* references,
+                                         std::uint32_t* first_places) {
   const std::uint32_t stride = gridDim.x * Threads;
   for (std::uint32_t i = blockIdx.x * Threads + threadIdx.x; i < level.n; i += stride) {
     LevelPlace at = root_of(level);
     at.descend(level, i);
-    if (at.has(i)) segment_of_tuple[primary[i]] = at.segment.begin;
+    if (at.has(i)) atomicMin(first_places + references[i], i);
   }
 }
 
-inline void require_tuple_numbers(const std::string& name, Level level, std::int64_t tuple_count,
-                                  DeviceSpan<const std::uint32_t> references, cudaStream_t stream) {
-  const std::int64_t i = first_broken(references, IsNoTuple{level, tuple_count}, stream);
-  if (i < 0) return;
-  throw std::invalid_argument(
-      name + "[" + std::to_string(i) + "] is " + std::to_string(value_at(references, i, stream)) +
-      ": expected the number of a tuple, 0 to " + std::to_string(tuple_count - 1));
+/// The first place of each tuple in an array; no_node if it has none.
+inline DeviceBuffer<std::uint32_t> first_places_of(Level level, std::int64_t tuple_count,
+                                                   DeviceSpan<const std::uint32_t> references,
+                                                   cudaStream_t stream) {
+  DeviceBuffer<std::uint32_t> places(tuple_count, stream);
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(
+      places.data(), 0xFF, static_cast<std::size_t>(tuple_count) * sizeof(std::uint32_t), stream));
+  const std::int64_t blocks = std::min<std::int64_t>(divide_up(level.n, 256), 256);
+  launch({static_cast<unsigned>(blocks), 256, 0, stream}, note_first_places_kernel<>, level,
+         references.data, places.data());
+  return places;
 }
 
-/// Where checks are on: throws unless the level's segments hold what a build has in them: numbers
-/// of tuples; in the primary array sorted by superkey, equal tuples by number; in the others, the
-/// tuples of the primary array's segment.
+/// Throws unless all references of a level are numbers of tuples, and different ones. Returns where
+/// each is.
+inline DeviceBuffer<std::uint32_t> require_different_tuples(
+    const std::string& name, Level level, std::int64_t tuple_count,
+    DeviceSpan<const std::uint32_t> references, cudaStream_t stream) {
+  const auto refuse = [&](std::int64_t i, const std::string& expected) {
+    throw std::invalid_argument(name + "[" + std::to_string(i) + "] is " +
+                                std::to_string(value_at(references, i, stream)) + ": expected " +
+                                expected);
+  };
+  std::int64_t i = first_broken(references, IsNoTuple{level, tuple_count}, stream);
+  if (i >= 0) refuse(i, "the number of a tuple, 0 to " + std::to_string(tuple_count - 1));
+  DeviceBuffer<std::uint32_t> places = first_places_of(level, tuple_count, references, stream);
+  i = first_broken(references, IsRepeated{level, places.data()}, stream);
+  if (i >= 0) refuse(i, "a reference that no earlier place has");
+  return places;
+}
+
+/// Where checks are on: throws unless the level's segments hold what a build has in them: different
+/// tuples; in the primary array sorted by superkey, equal tuples by number; in the others, those of
+/// the primary array's segment.
 template <class Coordinate>
 void require_references_of_level(Level level, const TupleOrder<Coordinate>& order,
                                  std::int64_t tuple_count,
                                  DeviceSpan<const std::uint32_t> primary_references,
                                  std::span<const ReferenceArray> arrays, cudaStream_t stream) {
   if (!is_checked() || level.n == 0) return;
-  require_tuple_numbers("primary_references", level, tuple_count, primary_references, stream);
+  const DeviceBuffer<std::uint32_t> primary_places = require_different_tuples(
+      "primary_references", level, tuple_count, primary_references, stream);
   std::int64_t i = first_broken(primary_references, IsNotAfter<Coordinate>{level, order}, stream);
   if (i >= 0) {
     throw std::invalid_argument(
@@ -161,23 +195,15 @@ void require_references_of_level(Level level, const TupleOrder<Coordinate>& orde
         std::to_string(i - 1) +
         "]: expected segments sorted by superkey, equal tuples by reference");
   }
-  if (arrays.empty()) return;
-  DeviceBuffer<std::uint32_t> segment_of_tuple(tuple_count, stream);
-  WARPATH_CUDA_CHECK(cudaMemsetAsync(segment_of_tuple.data(), 0xFF,
-                                     static_cast<std::size_t>(tuple_count) * sizeof(std::uint32_t),
-                                     stream));
-  launch(
-      {static_cast<unsigned>(std::min<std::int64_t>(divide_up(level.n, 256), 256)), 256, 0, stream},
-      note_segments_kernel<>, level, primary_references.data, segment_of_tuple.data());
   for (std::size_t array = 0; array < arrays.size(); ++array) {
     const std::string name = array_name(array, "in");
-    require_tuple_numbers(name, level, tuple_count, arrays[array].in, stream);
-    i = first_broken(arrays[array].in, IsOfAnotherSegment{level, segment_of_tuple.data()}, stream);
+    const DeviceSpan<const std::uint32_t> in = arrays[array].in;
+    require_different_tuples(name, level, tuple_count, in, stream);
+    i = first_broken(in, IsOfAnotherSegment{level, primary_places.data()}, stream);
     if (i < 0) continue;
     throw std::invalid_argument(
-        name + "[" + std::to_string(i) + "] is " +
-        std::to_string(value_at(arrays[array].in, i, stream)) +
-        ": expected a reference that this segment of primary_references has");
+        name + "[" + std::to_string(i) + "] is " + std::to_string(value_at(in, i, stream)) +
+        ": expected a reference that this segment of primary_references " + "has");
   }
 }
 

@@ -57,9 +57,9 @@ struct MedianStores {
 /// named. At leaf_level(n) that is `leaf`, which ends the build: it leaves `arrays` as they are,
 /// and stores the nodes of this level and, unless this is the last one, of the next.
 ///
-/// Where checks are on, these are errors too: a NaN among the tuples, a reference to no tuple, a
-/// segment of the primary array that is not sorted, a segment of another array that has a
-/// reference of another segment.
+/// Where checks are on, these are errors too: a NaN among the tuples, a reference to no tuple, one
+/// that an array has twice, a segment of the primary array that is not sorted, a segment of another
+/// array that has a reference of another segment.
 template <class C>
 void partition_level(const Tuples<C>& tuples, int level,
                      std::type_identity_t<DeviceSpan<const std::uint32_t>> primary_references,

@@ -84,7 +84,7 @@ MUTATIONS = [
     ),
     (
         "level: the pivot is not counted",
-        "const std::uint32_t greater = place(row) - segment.begin - less - <<<pivots ||| 0>>>;",
+        "const std::uint32_t greater = place(row) - at.segment.begin - less - <<<pivots ||| 0>>>;",
     ),
     (
         "level: the array before is not subtracted",

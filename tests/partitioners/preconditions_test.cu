@@ -241,7 +241,7 @@ TEST_F(LevelChecks, ReferencesAreNumbersOfTuples) {
 TEST_F(LevelChecks, PrimarySegmentsAreSorted) {
   rejects_reference(0, 1, 10,
                     {"primary_references[2] does not come after primary_references[1]", "sorted"});
-  rejects_reference(0, 7, 6, {"primary_references[7] does not come after primary_references[6]"});
+  rejects_reference(0, 7, 4, {"primary_references[7] does not come after primary_references[6]"});
   // The first of a segment may be anything beside the last of the one before.
   write({8, 9, 10, 11, 99, 0, 1, 2, 3, 4}, {8, 9, 10, 11, 99, 0, 1, 2, 3, 4},
         {8, 9, 10, 11, 99, 0, 1, 2, 3, 4});
@@ -253,12 +253,19 @@ TEST_F(LevelChecks, EqualTuplesAreSortedByReference) {
   coordinates_[3] = 0.0f;
   write(references_of_level_, references_of_level_, references_of_level_);
   EXPECT_NO_THROW(call(right()));
-  rejects_reference(0, 2, 0, {"primary_references[2] does not come after primary_references[1]"});
+  rejects_reference(0, 1, 10, {"primary_references[2] does not come after primary_references[1]"});
+}
+
+TEST_F(LevelChecks, NoReferenceOccursTwice) {
+  rejects_reference(0, 5, 3, {"primary_references[5] is 3", "no earlier place has"});
+  rejects_reference(1, 9, 5, {"arrays[0].in[9] is 5", "no earlier place has"});
+  rejects_reference(2, 0, 8, {"arrays[1].in[8] is 8", "no earlier place has"});
 }
 
 TEST_F(LevelChecks, OtherArraysHaveTheSegmentsReferences) {
-  rejects_reference(1, 2, 6, {"arrays[0].in[2] is 6", "this segment of primary_references"});
   rejects_reference(2, 9, 9, {"arrays[1].in[9] is 9", "this segment of primary_references"});
+  write(references_of_level_, {0, 1, 2, 7, 99, 5, 6, 3, 8, 11}, references_of_level_);
+  rejects_change({"arrays[0].in[3] is 7", "this segment of primary_references"}, [](auto&) {});
 }
 
 TEST_F(LevelChecks, NoCoordinateIsNan) {
