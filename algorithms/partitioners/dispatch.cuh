@@ -32,18 +32,16 @@ inline unsigned source_blocks(int warps) {
   return static_cast<unsigned>(divide_up(warps, source_block_warps));
 }
 
-/// Blocks of source_block_threads threads for `threads` of them, but not more than a device holds
-/// at once in any case.
-inline unsigned blocks_for(std::int64_t threads) {
-  constexpr std::int64_t most = 4096;
-  return static_cast<unsigned>(
-      std::clamp<std::int64_t>(divide_up(threads, source_block_threads), 1, most));
+/// The grid of a kernel that loops over `count` places: at most 4096 blocks.
+inline LaunchShape loop_over(std::int64_t count, cudaStream_t stream) {
+  const std::int64_t blocks = std::clamp<std::int64_t>(divide_up(count, loop_threads), 1, 4096);
+  return {static_cast<unsigned>(blocks), loop_threads, 0, stream};
 }
 
 /// Stores the nodes of the level, and of the next one if asked to.
 inline void run_leaf(const LevelArguments& a, std::uint32_t* next_medians, cudaStream_t stream) {
-  launch({blocks_for(a.level.segments()), source_block_threads, 0, stream}, leaf_kernel<>, a.level,
-         a.primary, a.medians, next_medians);
+  launch(loop_over(a.level.segments(), stream), leaf_kernel<>, a.level, a.primary, a.medians,
+         next_medians);
 }
 
 template <class Sides>
@@ -102,8 +100,7 @@ inline void run_side_bits(const LevelArguments& a, std::int64_t tuple_count, Wor
   const auto [total, greater_bits] = workspace.take<std::int64_t, std::uint32_t>(stream, 1, words);
   WARPATH_CUDA_CHECK(cudaMemsetAsync(
       greater_bits, 0, static_cast<std::size_t>(words) * sizeof(std::uint32_t), stream));
-  launch({blocks_for(a.level.n), source_block_threads, 0, stream}, note_sides_kernel<>, a.level,
-         a.primary, greater_bits);
+  launch(loop_over(a.level.n, stream), note_sides_kernel<>, a.level, a.primary, greater_bits);
   run_look_back(a, LookUpSides{greater_bits}, total, workspace, stream);
 }
 

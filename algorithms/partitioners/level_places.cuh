@@ -35,8 +35,9 @@ struct LevelPlace {
   int depth = 0;
   std::uint32_t units_before = 0;  ///< of all segments of the level before this one
 
-  /// Goes down to the segment of a level whose places, or the gap after them, include `place`, or
-  /// to the last node on the way that has `last` too. The segment may have to be on this way.
+  /// Goes down to the segment of a level that has both `place` and `last`, each of them or the gap
+  /// after it; where a median lies between the two, to the last node that has both. This node must
+  /// have them.
   __host__ __device__ __forceinline__ void descend(Level level, std::uint32_t place,
                                                    std::uint32_t last) {
     while (depth < level.number) {

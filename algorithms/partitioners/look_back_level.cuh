@@ -167,8 +167,8 @@ __global__ void __launch_bounds__(LevelShape::threads)
 }
 
 /// Sets the bit of every tuple that is greater than its segment's pivot; all bits are 0 before. Any
-/// grid of source_block_threads threads a block.
-template <int Threads = source_block_threads>
+/// grid of blocks of loop_threads threads.
+template <int Threads = loop_threads>
 __global__ void __launch_bounds__(Threads)
     note_sides_kernel(Level level, const std::uint32_t* primary, std::uint32_t* greater_bits) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * Threads;

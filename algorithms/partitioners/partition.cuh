@@ -236,9 +236,9 @@ __global__ void __launch_bounds__(PartitionShape<sizeof(T)>::threads)
   }
 }
 
-/// Adds the number of elements of class 0 to *total. Any grid.
+/// Adds the number of elements of class 0 to *total. Any grid of blocks of loop_threads threads.
 template <class T, class Classes>
-__global__ void __launch_bounds__(source_block_threads)
+__global__ void __launch_bounds__(loop_threads)
     count_first_class_kernel(Classes classes, const T* in, std::int64_t in_count,
                              unsigned long long* total) {
   __shared__ BlockSums<std::int64_t> sums;
@@ -283,9 +283,9 @@ std::int64_t* run_count(const Classes& classes, DeviceSpan<const T> in, Workspac
   const auto kernel = count_first_class_kernel<T, Classes>;
   const auto [total] = workspace.take<std::int64_t>(stream, 1);
   WARPATH_CUDA_CHECK(cudaMemsetAsync(total, 0, sizeof(std::int64_t), stream));
-  const std::int64_t resident = resident_blocks(kernel, source_block_threads, 0);
-  const std::int64_t blocks = std::min(divide_up(in.count, source_block_threads), resident);
-  launch({static_cast<unsigned>(blocks), source_block_threads, 0, stream}, kernel, classes, in.data,
+  const std::int64_t resident = resident_blocks(kernel, loop_threads, 0);
+  const std::int64_t blocks = std::min(divide_up(in.count, loop_threads), resident);
+  launch({static_cast<unsigned>(blocks), loop_threads, 0, stream}, kernel, classes, in.data,
          in.count, reinterpret_cast<unsigned long long*>(total));
   return total;
 }

@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(source_block_threads)
 
 /// Segments of at most 3 elements, which the primary array has in order: a thread stores the node
 /// of each, and its children to the median store of the next level, if that is not null.
-template <int Threads = source_block_threads>
+template <int Threads = loop_threads>
 __global__ void __launch_bounds__(Threads)
     leaf_kernel(Level level, const std::uint32_t* primary, std::uint32_t* medians,
                 std::uint32_t* next_medians) {

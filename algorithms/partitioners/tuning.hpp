@@ -11,6 +11,9 @@ inline constexpr int source_block_warps = 8;
 inline constexpr int source_block_threads = source_block_warps * 32;
 inline constexpr int source_rows_at_once = 4;
 
+/// Threads a block of kernels that loop over places or elements.
+inline constexpr int loop_threads = 256;
+
 /// A level in one pass: a tile is some rows of 32 references for each warp of a block.
 struct LevelShape {
   static constexpr int warps = 8;
