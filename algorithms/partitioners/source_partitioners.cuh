@@ -42,9 +42,8 @@ struct SideCounts {
 /// is_greater): this lane's reference, and two ballots. One full warp.
 template <class Sides, class Store>
 __device__ __forceinline__ void warp_for_each_row(const Sides& sides, const std::uint32_t* in,
-                                                  Segment part, std::uint32_t pivot_reference,
+                                                  Segment part, const typename Sides::Pivot& pivot,
                                                   Store store) {
-  const auto pivot = sides.pivot(pivot_reference);
   // Tuples lie anywhere in memory: the reads of some rows are under way at once.
   constexpr int rows = source_rows_at_once;
   for (std::uint32_t first = part.begin; first < part.end; first += rows * warp_threads) {
@@ -109,15 +108,15 @@ __global__ void __launch_bounds__(source_block_threads)
                       std::uint32_t* medians) {
   const WarpShare share(level, warps_a_segment);
   if (!share.is_there(level)) return;
-  const std::uint32_t pivot = node_of(share.segment, primary);
-  if (share.part == 0 && lane_index() == 0) medians[share.k] = pivot;
+  const std::uint32_t node = node_of(share.segment, primary);
+  if (share.part == 0 && lane_index() == 0) medians[share.k] = node;
 
   for (int array = 0; array < arrays.count; ++array) {
     std::uint32_t* const to = temporary + static_cast<std::int64_t>(array) * level.n;
     std::uint32_t less_end = share.places.begin;
     std::uint32_t greater_begin = share.places.end;
     if (share.places.count() > 0) {
-      warp_for_each_row(sides, arrays.in[array], share.places, pivot,
+      warp_for_each_row(sides, arrays.in[array], share.places, sides.pivot(node),
                         [&](std::uint32_t reference, unsigned is_less, unsigned is_greater) {
                           if (has_own_bit(is_less)) to[less_end + own_rank(is_less)] = reference;
                           if (has_own_bit(is_greater))
@@ -166,23 +165,24 @@ template <class Sides>
 __global__ void __launch_bounds__(source_block_threads)
     warp_per_array_kernel(Level level, Sides sides, const std::uint32_t* primary, ArrayList arrays,
                           std::uint32_t* medians) {
-  const std::int64_t all = static_cast<std::int64_t>(arrays.count) << level.number;
-  for (std::int64_t i = grid_warp(); i < all; i += grid_warps()) {
-    const auto array = static_cast<int>(i >> level.number);
-    const auto k = static_cast<std::uint32_t>(i) & (level.segments() - 1);
+  for (std::int64_t i = grid_warp(); i < level.segments(); i += grid_warps()) {
+    const auto k = static_cast<std::uint32_t>(i);
     const Segment segment = level.segment(k);
-    const std::uint32_t pivot = node_of(segment, primary);
-    if (array == 0 && lane_index() == 0) medians[k] = pivot;
+    const std::uint32_t node = node_of(segment, primary);
+    if (lane_index() == 0) medians[k] = node;
     if (segment.count() == 0) continue;
-    std::uint32_t* less = arrays.out[array] + segment.begin;
-    std::uint32_t* greater = arrays.out[array] + segment.median() + 1;
-    warp_for_each_row(sides, arrays.in[array], segment, pivot,
-                      [&](std::uint32_t reference, unsigned is_less, unsigned is_greater) {
-                        if (has_own_bit(is_less)) less[own_rank(is_less)] = reference;
-                        if (has_own_bit(is_greater)) greater[own_rank(is_greater)] = reference;
-                        less += __popc(is_less);
-                        greater += __popc(is_greater);
-                      });
+    const auto pivot = sides.pivot(node);
+    for (int array = 0; array < arrays.count; ++array) {
+      std::uint32_t* less = arrays.out[array] + segment.begin;
+      std::uint32_t* greater = arrays.out[array] + segment.median() + 1;
+      warp_for_each_row(sides, arrays.in[array], segment, pivot,
+                        [&](std::uint32_t reference, unsigned is_less, unsigned is_greater) {
+                          if (has_own_bit(is_less)) less[own_rank(is_less)] = reference;
+                          if (has_own_bit(is_greater)) greater[own_rank(is_greater)] = reference;
+                          less += __popc(is_less);
+                          greater += __popc(is_greater);
+                        });
+    }
   }
 }
 
@@ -195,27 +195,29 @@ __global__ void __launch_bounds__(source_block_threads)
   constexpr int groups = warp_threads / Lanes;
   const int lane = lane_index() % Lanes;
   const unsigned group = full_warp >> (warp_threads - Lanes) << (lane_index() - lane);
-  const std::int64_t all = static_cast<std::int64_t>(arrays.count) << level.number;
-  // The first group decides when the warp is through, since all lanes vote.
-  for (std::int64_t first = grid_warp() * groups; first < all; first += grid_warps() * groups) {
-    const std::int64_t i = first + lane_index() / Lanes;
-    const auto array = static_cast<int>(i >> level.number);
-    const auto k = static_cast<std::uint32_t>(i) & (level.segments() - 1);
-    const Segment segment = i < all ? level.segment(k) : Segment{};
-    const std::uint32_t pivot = node_of(segment, primary);
-    if (i < all && array == 0 && lane == 0) medians[k] = pivot;
+  // The warp goes on as long as its first group has a segment, since all lanes vote.
+  for (std::int64_t first = grid_warp() * groups; first < level.segments();
+       first += grid_warps() * groups) {
+    const auto k = static_cast<std::uint32_t>(first + lane_index() / Lanes);
+    const bool has_segment = k < level.segments();
+    const Segment segment = has_segment ? level.segment(k) : Segment{};
+    const std::uint32_t node = node_of(segment, primary);
+    if (has_segment && lane == 0) medians[k] = node;
 
-    std::uint32_t reference = pivot;
-    Side side = Side::pivot;
-    if (segment.begin + lane < segment.end) {
-      reference = arrays.in[array][segment.begin + lane];
-      side = sides.side(reference, sides.pivot(pivot));
-    }
-    const unsigned is_less = __ballot_sync(full_warp, side == Side::less) & group;
-    const unsigned is_greater = __ballot_sync(full_warp, side == Side::greater) & group;
-    if (side == Side::less) arrays.out[array][segment.begin + own_rank(is_less)] = reference;
-    if (side == Side::greater) {
-      arrays.out[array][segment.median() + 1 + own_rank(is_greater)] = reference;
+    const bool has_element = segment.begin + lane < segment.end;
+    for (int array = 0; array < arrays.count; ++array) {
+      std::uint32_t reference = node;
+      Side side = Side::pivot;
+      if (has_element) {
+        reference = arrays.in[array][segment.begin + lane];
+        side = sides.side(reference, sides.pivot(node));
+      }
+      const unsigned is_less = __ballot_sync(full_warp, side == Side::less) & group;
+      const unsigned is_greater = __ballot_sync(full_warp, side == Side::greater) & group;
+      if (side == Side::less) arrays.out[array][segment.begin + own_rank(is_less)] = reference;
+      if (side == Side::greater) {
+        arrays.out[array][segment.median() + 1 + own_rank(is_greater)] = reference;
+      }
     }
   }
 }

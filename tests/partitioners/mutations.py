@@ -48,11 +48,11 @@ MUTATIONS = [
     ),
     (
         "warp_per_array: the greater side at the median",
-        "std::uint32_t* greater = arrays.out[array] + <<<segment.median() + 1 ||| segment.median()>>>; warp_for_each_row(",
+        "std::uint32_t* greater = arrays.out[array] + <<<segment.median() + 1 ||| segment.median()>>>;",
     ),
     (
         "warp_per_array: the less side does not go on",
-        "{{{less += __popc(is_less); ||| ;}}} greater += __popc(is_greater); }); } }",
+        "{{{less += __popc(is_less); ||| ;}}} greater += __popc(is_greater);",
     ),
     (
         "sub_warp: sees the ballot of its neighbours",
@@ -60,7 +60,7 @@ MUTATIONS = [
     ),
     (
         "sub_warp: a lane more",
-        "if (<<<segment.begin + lane < segment.end ||| segment.begin + lane <= segment.end>>>) {",
+        "const bool has_element = <<<segment.begin + lane < segment.end ||| segment.begin + lane <= segment.end>>>;",
     ),
     (
         "sub_warp: groups for eight take nine",

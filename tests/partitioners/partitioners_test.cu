@@ -46,7 +46,7 @@ TEST(MultiWarp, TakesEmptySegments) {
   EXPECT_TRUE(check_level(case_of(Partitioner::multi_warp, 9, 16, 6), 3));
 }
 
-// As many segments and arrays as warps, fewer, and more, so that warps take several.
+// As many segments as warps, fewer, and more, so that a warp takes several.
 TEST(WarpPerArray, TakesAnySegments) {
   std::uint64_t seed = 1;
   for (const int warps : {1, 8, 24}) {
