@@ -1,6 +1,7 @@
 #include <atomic>
 #include <cuda/atomic>
 #include <stdexcept>
+#include <string>
 
 #include "core/cuda_check.cuh"
 #include "core/launch.cuh"
@@ -127,10 +128,18 @@ void GpuClock::release() {
 #endif
 
 Sample GpuClock::sample(const Execution& execution, const SampleShape& shape) {
+  if (shape.restore && shape.launches > 1) {
+    throw std::invalid_argument("only the first of " + std::to_string(shape.launches) +
+                                " launches would find its input as it was: set \"launches\": 1");
+  }
   if (shape.cache == Cache::cold && flush_buffer_ == nullptr && l2_bytes_ > 0) {
     WARPATH_CUDA_CHECK(cudaMalloc(&flush_buffer_, static_cast<std::size_t>(flush_bytes())));
   }
-  if (shape.cache == Cache::warm) execution(stream_);
+  if (shape.cache == Cache::warm) {
+    if (shape.restore) shape.restore(stream_);
+    execution(stream_);
+  }
+  if (shape.restore) shape.restore(stream_);
   if (flush_buffer_ != nullptr && shape.cache == Cache::cold) {
     WARPATH_CUDA_CHECK(
         cudaMemsetAsync(flush_buffer_, 0x5A, static_cast<std::size_t>(flush_bytes()), stream_));

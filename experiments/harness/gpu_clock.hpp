@@ -18,6 +18,8 @@ struct SampleShape {
   /// The execution waits for the GPU before it returns. Nothing holds the GPU back then, and the
   /// time is what a caller waits: the host's part is in it.
   bool waits_for_gpu = false;
+  /// Before each execution, outside of the time, and before the cache is overwritten; may be empty.
+  Execution restore = {};
 };
 
 struct Sample {
@@ -43,7 +45,8 @@ class GpuClock {
   /// it waits_for_gpu, the GPU is held back until the host has enqueued the work (250 executions of
   /// it), so that the time is the GPU's alone. The execution must have been run() before: the first
   /// launch of a kernel loads its code, which waits for the GPU. Throws CudaError;
-  /// std::logic_error if the execution waits for the GPU that is held back.
+  /// std::invalid_argument if several launches are to find what is restored once; std::logic_error
+  /// if the execution waits for the GPU that is held back.
   Sample sample(const Execution& execution, const SampleShape& shape);
 
   /// The highest SM clock; empty where it cannot be read.

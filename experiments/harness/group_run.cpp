@@ -34,12 +34,13 @@ GroupRun::GroupRun(const std::vector<const Point*>& points, const Measure& measu
       clock_(clock),
       random_(seed),
       finished_(std::move(finished)) {
-  for (const Point* point : points) members_.push_back({point, {}, {}, {}, 0, false});
+  for (const Point* point : points) members_.push_back({point, {}, {}, {}, {}, 0, false});
 }
 
 void GroupRun::finish(Member& member) {
   member.done = true;
   member.execution = nullptr;
+  member.restore = nullptr;
 }
 
 void GroupRun::report(const Member& member) {
@@ -121,7 +122,13 @@ bool GroupRun::must_stop() const {
 }
 
 void GroupRun::prepare(Member& member) {
-  if (!member.execution) member.execution = problem_->prepare(member.point->parameters);
+  if (member.execution) return;
+  member.execution = problem_->prepare(member.point->parameters);
+  member.restore = problem_->restore();
+}
+
+void GroupRun::restore(Member& member) {
+  if (member.restore) clock_.run(member.restore);
 }
 
 void GroupRun::verify(Member& member) {
@@ -136,6 +143,7 @@ void GroupRun::verify(Member& member) {
   }
   problem_->poison(clock_.stream());
   WARPATH_CUDA_CHECK(cudaStreamSynchronize(clock_.stream()));
+  restore(member);
   clock_.run(member.execution);
   if (interrupted()) return;
   const auto wrong = problem_->mismatch(member.point->parameters, clock_.stream());
@@ -178,6 +186,7 @@ void GroupRun::warm_up(Member& member) {
   prepare(member);
   if (member.point->variant->runs == Runs::host) return;  // the verification was its first run
   // The workspace grows, and code is loaded, while nothing is held back.
+  restore(member);
   clock_.run(member.execution);
   // Two samples as they will be taken, and a GPU that has left its idle clocks.
   const Stopwatch stopwatch;
@@ -188,7 +197,7 @@ void GroupRun::warm_up(Member& member) {
 }
 
 SampleShape GroupRun::shape(const Member& member) const {
-  return {measure_.cache, measure_.launches, member.point->variant->waits_for_gpu};
+  return {measure_.cache, measure_.launches, member.point->variant->waits_for_gpu, member.restore};
 }
 
 Measure GroupRun::limits(const Member& member) const {
@@ -201,14 +210,17 @@ Measure GroupRun::limits(const Member& member) const {
 
 void GroupRun::sample(Member& member) {
   prepare(member);
-  const Stopwatch stopwatch;
   if (member.point->variant->runs == Runs::host) {
+    restore(member);
+    const Stopwatch stopwatch;
     member.execution(clock_.stream());
     member.samples_ms.push_back(stopwatch.seconds() * 1000);
+    member.seconds += stopwatch.seconds();
   } else {
+    const Stopwatch stopwatch;
     sample_gpu(member);
+    member.seconds += stopwatch.seconds();
   }
-  member.seconds += stopwatch.seconds();
   const auto stop = stop_reason(limits(member), member.samples_ms, member.seconds);
   if (!stop) return;
   member.result.stop = stop;

@@ -67,6 +67,7 @@ class GroupRun {
     const Point* point;
     PointResult result;
     Execution execution;
+    Execution restore;
     std::vector<double> samples_ms;
     double seconds = 0;
     bool done = false;
@@ -83,6 +84,8 @@ class GroupRun {
   template <class Step>
   void guard(Member& member, const Step& step);
   void prepare(Member& member);
+  /// Before an execution.
+  void restore(Member& member);
   void verify(Member& member);
   void measure_in_turn(Runs lane);
   void warm_up(Member& member);

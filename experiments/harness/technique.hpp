@@ -178,6 +178,9 @@ class Problem {
   /// Does all work that must not be timed (choosing the kernel, temporary storage), and returns the
   /// execution that is timed. May throw NotHere.
   virtual Execution prepare(const Parameters& point) = 0;
+  /// Brings back what executions of the variant that was prepared last destroy, as a sort in place
+  /// does its input: done before each execution, outside of its time. Empty: they destroy nothing.
+  [[nodiscard]] virtual Execution restore() { return {}; }
   /// Overwrites the result, so that nothing stale can pass for an answer.
   virtual void poison(cudaStream_t stream) = 0;
   /// Compares the result of the last execution, all of it, with the oracle's. Empty: it is right;

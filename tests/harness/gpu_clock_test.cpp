@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <stdexcept>
+#include <string>
 #include <thread>
 
 #include "core/cuda_check.cuh"
@@ -57,6 +59,28 @@ TEST_F(GpuClockTest, GpuIsHeldBackUntilManyLaunchesAreEnqueued) {
   const SampleShape shape{.cache = Cache::warm, .launches = 200};
   EXPECT_LT(clock_.sample(execution, shape).milliseconds, host_share.count() / 2);
   WARPATH_CUDA_CHECK(cudaFree(bytes));
+}
+
+TEST_F(GpuClockTest, EveryExecutionFindsWhatTheOneBeforeDestroyed) {
+  std::string steps;
+  const Execution execution = [&](cudaStream_t stream) {
+    steps += 'x';
+    WARPATH_CUDA_CHECK(cudaLaunchHostFunc(stream, pause_stream, nullptr));
+  };
+  SampleShape shape{.cache = Cache::cold, .restore = [&](cudaStream_t stream) {
+                      steps += 'r';
+                      for (int i = 0; i < 20; ++i) {
+                        WARPATH_CUDA_CHECK(cudaLaunchHostFunc(stream, pause_stream, nullptr));
+                      }
+                    }};
+  EXPECT_LT(clock_.sample(execution, shape).milliseconds, 15) << "the restoring is in the time";
+  EXPECT_EQ(steps, "rx");
+  shape.cache = Cache::warm;
+  clock_.sample(execution, shape);
+  EXPECT_EQ(steps, "rxrxrx") << "the execution that warms the cache destroys it, too";
+  shape.launches = 2;
+  EXPECT_THROW(clock_.sample(execution, shape), std::invalid_argument);
+  EXPECT_EQ(steps, "rxrxrx") << "nothing was enqueued";
 }
 
 // More than the GPU's queue takes: the GPU must start before all is enqueued.

@@ -17,6 +17,29 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
+/// Doubles its number where it is.
+class InPlace : public Problem {
+ public:
+  Execution prepare(const Parameters&) override {
+    return [this](cudaStream_t) {
+      if (number_ != 21) throw std::runtime_error("began with " + std::to_string(number_));
+      number_ *= 2;
+    };
+  }
+  Execution restore() override {
+    return [this](cudaStream_t) { number_ = 21; };
+  }
+  void poison(cudaStream_t) override { number_ = 0; }
+  std::optional<std::string> mismatch(const Parameters&, cudaStream_t) override {
+    if (number_ == 42) return std::nullopt;
+    return std::to_string(number_);
+  }
+  [[nodiscard]] Cost cost() const override { return {}; }
+
+ private:
+  int number_ = 0;
+};
+
 class GroupRunTest : public testing::Test {
  protected:
   GroupRunTest() : device_(query_device()), clock_(device_.l2_bytes, device_.pci_bus) {
@@ -168,6 +191,29 @@ TEST_F(GroupRunTest, LaunchesAreOfTheGpusSamplesOnly) {
   EXPECT_EQ(make_row(kernel, results.at("kernel"), measure_, {}).at("launches"), 10);
   const Point host{&technique_, &technique_.variants[3], "e", settings_};
   EXPECT_TRUE(make_row(host, results.at("host_fast"), measure_, {}).at("launches").is_null());
+}
+
+TEST_F(GroupRunTest, WhatExecutionsDestroyIsRestoredBeforeEach) {
+  technique_.make_problem = [](const Parameters&) { return std::make_unique<InPlace>(); };
+  const auto results = run({"kernel", "host_fast", "host_slow"});
+  for (const auto& [variant, result] : results) {
+    EXPECT_EQ(result.verified, Verified::passed) << variant;
+    EXPECT_EQ(result.error, "") << variant;
+  }
+  EXPECT_EQ(results.at("host_fast").time->samples, 12);
+  if (!emulated) {
+    EXPECT_GT(results.at("kernel").time->samples, 0);
+  }
+}
+
+TEST_F(GroupRunTest, WhatIsRestoredOnceTakesOneLaunchASample) {
+  if (emulated) GTEST_SKIP() << "no kernel is timed";
+  technique_.make_problem = [](const Parameters&) { return std::make_unique<InPlace>(); };
+  measure_.cache = Cache::warm;
+  measure_.launches = 2;
+  const PointResult result = run({"kernel"}).at("kernel");
+  EXPECT_THAT(result.error, HasSubstr("only the first of 2 launches"));
+  EXPECT_FALSE(result.time);
 }
 
 TEST_F(GroupRunTest, WrongAnswerHasNoTime) {
