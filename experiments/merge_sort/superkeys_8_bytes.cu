@@ -1,0 +1,8 @@
+#include "merge_sort/superkey_problem.cuh"
+
+namespace warpath::experiments::sorting {
+
+template std::unique_ptr<harness::Problem> make_superkeys<double>(const harness::Parameters&);
+template std::unique_ptr<harness::Problem> make_superkeys<std::int64_t>(const harness::Parameters&);
+
+}  // namespace warpath::experiments::sorting
