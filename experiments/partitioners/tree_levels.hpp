@@ -22,11 +22,16 @@ class TreeLevels {
   TreeLevels(std::vector<float> tuples, int d)
       : tuples_(std::move(tuples)), d_(d), arrays_(static_cast<std::size_t>(d)) {
     const auto n = static_cast<std::uint32_t>(tuples_.size() / static_cast<std::size_t>(d));
+    // A reference with its coordinate: so most comparisons read no tuple.
+    std::vector<std::pair<float, std::uint32_t>> entries(n);
     for (int p = 0; p < d; ++p) {
-      References& array = arrays_[static_cast<std::size_t>(p)];
-      array.resize(n);
-      for (std::uint32_t i = 0; i < n; ++i) array[i] = i;
-      sort_in_parts(array, [this, p](std::uint32_t a, std::uint32_t b) { return less(a, b, p); });
+      for (std::uint32_t i = 0; i < n; ++i) entries[i] = {coordinate(i, p), i};
+      sort_in_parts(entries, [this, p](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first < b.first : less(a.second, b.second, p);
+      });
+      for (const auto& entry : entries) {
+        arrays_[static_cast<std::size_t>(p)].push_back(entry.second);
+      }
     }
     segments_ = {{0, n}};
   }
@@ -80,11 +85,14 @@ class TreeLevels {
   [[nodiscard]] const References& primary_array() const {
     return arrays_[static_cast<std::size_t>(primary())];
   }
+  [[nodiscard]] float coordinate(std::uint32_t reference, int k) const {
+    return tuples_[std::size_t{reference} * static_cast<std::size_t>(d_) +
+                   static_cast<std::size_t>(k)];
+  }
   [[nodiscard]] bool less(std::uint32_t a, std::uint32_t b, int p) const {
     for (int k = 0; k < d_; ++k) {
-      const auto coordinate = static_cast<std::size_t>((p + k) % d_);
-      const float x = tuples_[std::size_t{a} * static_cast<std::size_t>(d_) + coordinate];
-      const float y = tuples_[std::size_t{b} * static_cast<std::size_t>(d_) + coordinate];
+      const float x = coordinate(a, (p + k) % d_);
+      const float y = coordinate(b, (p + k) % d_);
       if (x != y) return x < y;
     }
     return a < b;
