@@ -45,8 +45,9 @@ struct MedianStores {
 /// each array about the tuple at the segment's median in the primary array (levels.cuh). What is
 /// less goes to the less side's places of `out`, what is greater to the greater side's, both in
 /// their order; the pivot goes to the median store, and its place and those of earlier pivots are
-/// neither read nor written. The order is that of superkeys that begin with tuples.primary, and of
-/// references where tuples are equal.
+/// not written, nor those of earlier pivots read. The primary array is split where it is: the next
+/// level reads it as this one did. The order is that of superkeys that begin with tuples.primary,
+/// and of references where tuples are equal.
 ///
 /// primary_references: n references to tuples, each segment sorted by that order. arrays: at most
 /// dimensions - 1 others; each segment of each has the references of the primary array's segment,
