@@ -37,7 +37,8 @@ class Pairs : public sorting::SortProblem<K> {
 
   harness::Execution prepare(const Parameters& point) override {
     const auto options = sorting::options_of(point);
-    this->begin(options ? sorting::passes_over_memory<Tuning>(this->n_, *options) : 0);
+    const int passes = options ? sorting::passes_over_memory<Tuning>(this->n_, *options) : 0;
+    this->begin(this->movement_of(passes));
     if constexpr (!harness::emulated) {
       if (!options) return prepare_peer(point.text("variant"));
     }

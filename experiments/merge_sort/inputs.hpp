@@ -93,4 +93,19 @@ Ties ties_of(const std::vector<Entry<T>>& sorted) {
   return {share * static_cast<double>(neighbours), share * static_cast<double>(tied)};
 }
 
+/// Whether more than `most` entries in a row have one value, and are not in the order of their
+/// references.
+template <class T>
+bool has_unordered_run(const std::vector<Entry<T>>& sorted, std::int64_t most) {
+  std::int64_t run = 0;
+  bool is_unordered = false;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const bool as_before = i > 0 && sorted[i].value == sorted[i - 1].value;
+    is_unordered = as_before && (is_unordered || sorted[i].reference < sorted[i - 1].reference);
+    run = as_before ? run + 1 : 1;
+    if (is_unordered && run > most) return true;
+  }
+  return false;
+}
+
 }  // namespace warpath::experiments::sorting

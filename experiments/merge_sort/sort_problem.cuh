@@ -60,10 +60,9 @@ class SortProblem : public harness::Problem {
         {"tied_items_percent", ties_.entries_percent},
         {"workspace_bytes", workspace},
         {"workspace_percent", 100 * workspace / static_cast<double>(item_bytes() * n_)}};
-    if (passes_ > 0) {
-      const std::int64_t moved = 2 * item_bytes() * n_ * passes_ + gathered_bytes_;
-      counters["passes_count"] = passes_;
-      counters["moved_bytes"] = static_cast<double>(moved);
+    if (movement_.passes > 0) {
+      counters["passes_count"] = movement_.passes;
+      counters["moved_bytes"] = static_cast<double>(movement_.bytes);
     }
     return counters;
   }
@@ -81,10 +80,21 @@ class SortProblem : public harness::Problem {
     expected_values_ = upload(values);
   }
 
-  /// For prepare(): forgets the last variant's memory and counts.
-  void begin(int passes) {
+  /// Passes over memory, and the bytes that they read and write at least; none where nobody knows.
+  struct Movement {
+    int passes = 0;
+    std::int64_t bytes = 0;
+  };
+
+  /// Passes that each read and write all items.
+  [[nodiscard]] Movement movement_of(int passes) const {
+    return {passes, 2 * item_bytes() * n_ * passes};
+  }
+
+  /// For prepare(): forgets the last variant's memory, and notes what this one moves.
+  void begin(const Movement& movement) {
     scratch_ = {};
-    passes_ = passes;
+    movement_ = movement;
   }
 
   [[nodiscard]] std::int64_t item_bytes() const {
@@ -105,7 +115,6 @@ class SortProblem : public harness::Problem {
   /// Where the result is: a radix sort leaves it in either of two buffers.
   PairArrays<const K, const std::uint32_t> sorted_{};
   Scratch scratch_;
-  std::int64_t gathered_bytes_ = 0;  ///< that our first pass reads beside the items
 
  private:
   template <class T>
@@ -118,7 +127,7 @@ class SortProblem : public harness::Problem {
   DeviceBuffer<K> expected_keys_;
   DeviceBuffer<std::uint32_t> expected_values_;
   Ties ties_;
-  int passes_ = 0;  ///< of the variant that was prepared last; 0 where nobody knows
+  Movement movement_;  ///< of the variant that was prepared last
 };
 
 }  // namespace warpath::experiments::sorting

@@ -86,5 +86,13 @@ TEST(ExperimentInputs, TiesAreThoseOfTheSortedValues) {
   EXPECT_EQ(ties_of(sorted).entries_percent, 100.0 * 5 / 8);
 }
 
+TEST(ExperimentInputs, UnorderedRunsAreFound) {
+  EXPECT_FALSE(has_unordered_run<int>({}, 2));
+  EXPECT_FALSE(has_unordered_run<int>({{1, 0}, {1, 1}, {1, 2}, {2, 0}}, 2)) << "in order";
+  EXPECT_FALSE(has_unordered_run<int>({{1, 1}, {1, 0}, {2, 3}, {2, 2}}, 2)) << "short";
+  EXPECT_TRUE(has_unordered_run<int>({{0, 5}, {1, 1}, {1, 0}, {1, 2}}, 2));
+  EXPECT_TRUE(has_unordered_run<int>({{0, 5}, {1, 0}, {1, 2}, {1, 1}}, 2));
+}
+
 }  // namespace
 }  // namespace warpath::experiments::sorting
