@@ -323,6 +323,11 @@ std::int64_t device_bytes(const Parameters& problem) {
   return 4 * n * (problem.integer("d") * (levels + 3) + 8) + (1 << 20);
 }
 
+/// References, or elements, that one execution reads and writes.
+double steps(const Parameters& problem) {
+  return 2 * problem.real("n") * (problem.text("operation") == "level" ? problem.real("d") : 1);
+}
+
 }  // namespace
 
 harness::Technique partitioners_technique() {
@@ -358,7 +363,8 @@ harness::Technique partitioners_technique() {
           {{"cub", Role::peer, Runs::gpu,
             "CUB DevicePartition::If, of one predicate (the rest comes in reverse) or two"}}),
       .device_bytes = device_bytes,
-      .make_problem = make_problem_of};
+      .make_problem = make_problem_of,
+      .steps = steps};
 }
 
 }  // namespace warpath
