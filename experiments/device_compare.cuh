@@ -18,6 +18,8 @@ DeviceBuffer<T> upload(const std::vector<T>& elements) {
   if (!elements.empty()) {
     WARPATH_CUDA_CHECK(cudaMemcpy(buffer.data(), elements.data(), elements.size() * sizeof(T),
                                   cudaMemcpyHostToDevice));
+    // From pageable memory, the last bytes may still be on their way.
+    WARPATH_CUDA_CHECK(cudaStreamSynchronize(nullptr));
   }
   return buffer;
 }

@@ -138,9 +138,10 @@ TEST(Passes, OfManyItemsHaveWidePositions) {
   constexpr std::int64_t bound = std::int64_t{1} << 32;
   EXPECT_FALSE(detail::has_wide_positions<Tuning>(bound - 1));
   EXPECT_TRUE(detail::has_wide_positions<Tuning>(bound));
-  const std::int64_t tiles = bound / Tuning::MergeShape::tile_items;
-  EXPECT_EQ(detail::position_bytes<Tuning>(bound - 1, {}), tiles * 16 * 4);
-  EXPECT_EQ(detail::position_bytes<Tuning>(bound, {}), tiles * 16 * 8);
+  const detail::RunGroups runs{bound, Tuning::SortShape::tile_items, Tuning::ways,
+                               Tuning::MergeShape::tile_items};
+  EXPECT_EQ(detail::position_bytes<Tuning>(bound - 1, {}), runs.tiles() * Tuning::ways * 4);
+  EXPECT_EQ(detail::position_bytes<Tuning>(bound, {}), runs.tiles() * Tuning::ways * 8);
   EXPECT_EQ(detail::position_bytes<Tuning>(Tuning::SortShape::tile_items, {}), 0);
 }
 
