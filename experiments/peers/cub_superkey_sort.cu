@@ -31,6 +31,9 @@ struct TupleLess {
 
 }  // namespace
 
+// The fastest of three forms (H200, 2^24 tuples with few ties): what gathers the values is the
+// input, and the two arrays are the output (1.73 ms); 64-bit numbers of bits and reference,
+// unpacked by one more kernel (1.74); structures of value and reference, split likewise (1.88).
 template <class C>
 harness::Execution by_superkey(const SuperkeyArrays<C>& arrays, const Storage& storage) {
   const auto in = thrust::make_transform_iterator(
