@@ -111,6 +111,18 @@ MUTATIONS = [
         "for (int k = 0; k < <<<dimensions ||| dimensions - 1>>>; ++k) { const C coordinate = coordinates[begin + k];",
     ),
     (
+        "ties: long ones that are not in order are not seen",
+        "if (<<<order.is_tied_less(references[1], references[0]) ||| false>>>) atomicExch(is_needed, 1U);",
+    ),
+    (
+        "ties: the last of a run is left out",
+        "for (int next = 1; <<<next <= after ||| next < after>>>; ++next) { const std::uint32_t reference = references[next];",
+    ),
+    (
+        "ties: of two coordinates, the tuples are not read",
+        "return <<<rest.is_tied_less(a.reference, b.reference) ||| a.reference < b.reference>>>;",
+    ),
+    (
         "superkeys: any NaN, and not the first",
         "{{{atomicMin(first_nan, static_cast<unsigned long long>(begin + k)); ||| *first_nan = static_cast<unsigned long long>(begin + k);}}}",
     ),

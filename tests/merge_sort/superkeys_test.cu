@@ -61,8 +61,8 @@ class Superkeys : public testing::Test {
         sort_superkeys(device_tuples, sorted.span(), values.span(), first_nan, workspace_, stream_,
                        options);
       } else {
-        detail::run_sort_superkeys<SmallTiles>(device_tuples, sorted.span(), values.span(),
-                                               first_nan, workspace_, stream_, options);
+        detail::run_sort_superkeys<SmallTiles, SmallTiles>(
+            device_tuples, sorted.span(), values.span(), first_nan, workspace_, stream_, options);
       }
       EXPECT_EQ(first_nan.get(stream_), -1);
       sorted.expect("reference", expected.values);
@@ -97,6 +97,26 @@ TYPED_TEST(Superkeys, OfAllSizes) {
       this->expect_sorted(tuples, tuples.all_references(), 1);
       if (this->HasFailure()) return;
     }
+  }
+}
+
+// Ties of all lengths around those that one thread sorts, with others beside them that are longer,
+// or none at all.
+TYPED_TEST(Superkeys, OfTiesOfAllLengths) {
+  for (const bool has_long_ones : {false, true}) {
+    TupleSet<TypeParam> tuples{{}, 3};
+    std::mt19937 random(5);
+    const int longest = detail::most_tied + (has_long_ones ? 3 : 0);
+    for (int length = 1; length <= longest; length += is_small() && length < 28 ? 9 : 1) {
+      for (int i = 0; i < length; ++i) {
+        for (const int coordinate : {length, static_cast<int>(random() % 5), i % 3}) {
+          tuples.coordinates.push_back(static_cast<TypeParam>(coordinate));
+        }
+      }
+    }
+    auto references = tuples.all_references();
+    std::shuffle(references.begin(), references.end(), random);
+    this->expect_sorted(tuples, references, 0);
   }
 }
 
@@ -199,8 +219,8 @@ TYPED_TEST(SuperkeyNan, TheFirstIsNamedAndAllAreSortedLast) {
       Guarded<TypeParam> values(1100, 3);
       DeviceCount first_nan;
       Workspace workspace;
-      detail::run_sort_superkeys<SmallTiles>(device_tuples, sorted.span(), values.span(), first_nan,
-                                             workspace, nullptr, options);
+      detail::run_sort_superkeys<SmallTiles, SmallTiles>(
+          device_tuples, sorted.span(), values.span(), first_nan, workspace, nullptr, options);
       EXPECT_EQ(first_nan.get(nullptr), expected);
       sorted.expect("reference", order);
       values.get();  // looks at the guard zones
