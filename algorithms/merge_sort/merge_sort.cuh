@@ -118,8 +118,7 @@ void sort_superkeys(const Tuples<C>& tuples, DeviceSpan<std::uint32_t> reference
   const std::int64_t tuple_count = require_tuples(tuples, references.count);
   require_in_range("the number of tuples", tuple_count, 0, most + 1);
   require_references(DeviceSpan<const std::uint32_t>(references), tuple_count, stream);
-  detail::run_sort_superkeys<TuningOf<sizeof(detail::SuperkeyItem<C>)>,
-                             TuningOf<sizeof(detail::TiedItem<C>)>>(
+  detail::run_sort_superkeys<TuningOf<sizeof(detail::SuperkeyItem<C>)>>(
       tuples, references, values, first_nan, workspace, stream, options);
 }
 

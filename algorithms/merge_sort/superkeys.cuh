@@ -132,12 +132,12 @@ struct ByTwoCoordinates {
 /// sort_superkeys() of arguments that are right. `binary_merge` is as the source has it: whenever
 /// it compares two values that tie, it reads their tuples. `multiway_merge` sorts by value and
 /// reference alone, and then each short run of tied values; if there are long ones that are not in
-/// order, it sorts once more, by two coordinates, and reads tuples where these tie: with the shapes
-/// of TiedTuning.
-template <class Tuning, class TiedTuning, class C>
+/// order, it sorts once more, by two coordinates, and reads tuples where these tie.
+template <class Tuning, class C>
 void run_sort_superkeys(const Tuples<C>& tuples, DeviceSpan<std::uint32_t> references,
                         DeviceSpan<C> values, DeviceCount& first_nan, Workspace& workspace,
                         cudaStream_t stream, const Options& options) {
+  using TiedTuning = TuningOf<sizeof(TiedItem<C>)>;
   const std::int64_t n = references.count;
   WARPATH_CUDA_CHECK(cudaMemsetAsync(first_nan.data(), 0xFF, sizeof(std::int64_t), stream));
   if (n == 0) return;

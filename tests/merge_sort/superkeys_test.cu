@@ -61,8 +61,8 @@ class Superkeys : public testing::Test {
         sort_superkeys(device_tuples, sorted.span(), values.span(), first_nan, workspace_, stream_,
                        options);
       } else {
-        detail::run_sort_superkeys<SmallTiles, SmallTiles>(
-            device_tuples, sorted.span(), values.span(), first_nan, workspace_, stream_, options);
+        detail::run_sort_superkeys<SmallTiles>(device_tuples, sorted.span(), values.span(),
+                                               first_nan, workspace_, stream_, options);
       }
       EXPECT_EQ(first_nan.get(stream_), -1);
       sorted.expect("reference", expected.values);
@@ -219,8 +219,8 @@ TYPED_TEST(SuperkeyNan, TheFirstIsNamedAndAllAreSortedLast) {
       Guarded<TypeParam> values(1100, 3);
       DeviceCount first_nan;
       Workspace workspace;
-      detail::run_sort_superkeys<SmallTiles, SmallTiles>(
-          device_tuples, sorted.span(), values.span(), first_nan, workspace, nullptr, options);
+      detail::run_sort_superkeys<SmallTiles>(device_tuples, sorted.span(), values.span(), first_nan,
+                                             workspace, nullptr, options);
       EXPECT_EQ(first_nan.get(nullptr), expected);
       sorted.expect("reference", order);
       values.get();  // looks at the guard zones
