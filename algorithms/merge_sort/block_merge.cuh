@@ -24,7 +24,7 @@ namespace warpath::merge_sort::detail {
 /// A tile in shared memory. Where a thread has an even number of items, threads that each read
 /// their own ones would meet in the same banks: so one place is left out after each 128 bytes.
 ///
-/// A thread that has fewer items to merge than others reads on behind their end, and compares what
+/// A thread that has fewer items to merge than others reads on after their end, and compares what
 /// it finds there: the places after the last item have some item, too (block_fill_end).
 template <class Item, class Shape>
 class SharedTile {
@@ -41,7 +41,7 @@ class SharedTile {
   Item items_[place(Shape::tile_items + Shape::items) + 1];
 };
 
-/// Puts a copy of `item` to the places behind the last of `count` items. The whole block, or more
+/// Puts a copy of `item` to the places after the last of `count` items. The whole block, or more
 /// than Shape::items threads of it.
 template <class Item, class Shape>
 __device__ __forceinline__ void block_fill_end(SharedTile<Item, Shape>& tile, int count,

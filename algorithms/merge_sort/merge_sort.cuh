@@ -13,7 +13,8 @@
 //   and
 //                   others that kernels cannot hold in registers, are sorted by indices.
 //   Extra memory    one copy of what is sorted, and less than 1 % for positions; where indices are
-//                   sorted, 4 bytes an element more (8 from 2^32 elements on). None for one tile.
+//                   sorted, 4 bytes an element more (8 from 2^32 elements on). For one tile, none
+//                   but 256 bytes, and for superkeys of some thousand tuples a copy.
 //   Errors          std::invalid_argument, which names the argument, before anything is launched: a
 //                   span with a negative count or without memory; arguments that overlap, or do not
 //                   have as many elements; an option that has no such value. CudaError, which says

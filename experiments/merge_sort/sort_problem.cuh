@@ -80,7 +80,7 @@ class SortProblem : public harness::Problem {
     expected_values_ = upload(values);
   }
 
-  /// Passes over memory, and the bytes that they read and write at least; none where nobody knows.
+  /// Passes over memory, and the bytes that they read and write at least; none if not known.
   struct Movement {
     int passes = 0;
     std::int64_t bytes = 0;

@@ -1,29 +1,15 @@
 #include <cub/device/device_select.cuh>
 #include <limits>
 
+#include "peers/cub_call.hpp"
 #include "peers/cub_select.hpp"
 
 namespace warpath::experiments::cub_select {
-namespace {
-
-// Asks a CUB algorithm how much temporary storage it wants, and keeps that with the execution.
-template <class Algorithm>
-harness::Execution with(const Storage& storage, Algorithm algorithm) {
-  std::size_t bytes = 0;
-  WARPATH_CUDA_CHECK(algorithm(nullptr, bytes, nullptr));
-  char* memory = storage->allocate(static_cast<std::ptrdiff_t>(bytes));
-  return [algorithm, storage, memory, bytes](cudaStream_t stream) {
-    std::size_t available = bytes;
-    WARPATH_CUDA_CHECK(algorithm(memory, available, stream));
-  };
-}
-
-}  // namespace
 
 template <class T>
 harness::Execution select_if(const T* in, T* out, std::int64_t* kept, std::int64_t n,
                              KeyBelow<T> predicate, const Storage& storage) {
-  return with(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
+  return cub_call(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
     return cub::DeviceSelect::If(memory, bytes, in, out, kept, n, predicate, stream);
   });
 }
@@ -31,7 +17,7 @@ harness::Execution select_if(const T* in, T* out, std::int64_t* kept, std::int64
 template <class T>
 harness::Execution select_flagged(const T* in, const std::uint8_t* flags, T* out,
                                   std::int64_t* kept, std::int64_t n, const Storage& storage) {
-  return with(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
+  return cub_call(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
     return cub::DeviceSelect::Flagged(memory, bytes, in, flags, out, kept, n, stream);
   });
 }
@@ -39,7 +25,7 @@ harness::Execution select_flagged(const T* in, const std::uint8_t* flags, T* out
 template <class T>
 harness::Execution unique(const T* in, T* out, std::int64_t* kept, std::int64_t n,
                           const Storage& storage) {
-  return with(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
+  return cub_call(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
     return cub::DeviceSelect::Unique(memory, bytes, in, out, kept, n, stream);
   });
 }
@@ -49,7 +35,7 @@ harness::Execution unique_by_key(const K* keys, const std::uint32_t* values, K* 
                                  std::uint32_t* out_values, std::int64_t* kept, std::int64_t n,
                                  const Storage& storage) {
   const auto of = [=](auto count) {
-    return with(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
+    return cub_call(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
       return cub::DeviceSelect::UniqueByKey(memory, bytes, keys, values, out_keys, out_values, kept,
                                             count, stream);
     });

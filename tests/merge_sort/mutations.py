@@ -52,7 +52,7 @@ MUTATIONS = [
     ),
     (
         "partition: equal items of later runs first",
-        "const bool is_before = <<<lane < lane_of_pivot ||| lane > lane_of_pivot>>> ? !less(pivot, item) : less(item, pivot);",
+        "return <<<lane < lane_of_pivot ||| lane > lane_of_pivot>>> ? !less(pivot, item) : less(item, pivot);",
     ),
     (
         "partition: the pivot is counted twice",
@@ -108,7 +108,7 @@ MUTATIONS = [
     ),
     (
         "superkeys: the last coordinate may be NaN",
-        "for (int k = 0; k < <<<dimensions ||| dimensions - 1>>>; ++k) { const C coordinate = coordinates[begin + k];",
+        "for (int k = 0; k < <<<dimensions ||| dimensions - 1>>>; ++k) is_broken |= tuple[k] != tuple[k];",
     ),
     (
         "ties: long ones that are not in order are not seen",
