@@ -37,6 +37,9 @@ class Pairs : public sorting::SortProblem<K> {
 
   harness::Execution prepare(const Parameters& point) override {
     const auto options = sorting::options_of(point);
+    if (options && options->variant == merge_sort::Variant::key_then_ties) {
+      throw harness::NotHere("sorts superkeys only");
+    }
     const int passes = options ? sorting::passes_over_memory<Tuning>(this->n_, *options) : 0;
     this->begin(this->movement_of(passes));
     if constexpr (!harness::emulated) {
@@ -142,7 +145,9 @@ harness::Technique merge_sort_technique() {
           {{Variant::binary_merge, Role::technique,
             "the source: sorted tiles, then runs merged two by two"},
            {Variant::multiway_merge, Role::technique,
-            "the same tiles, then up to 16 runs merged at once"}},
+            "the same tiles, then up to 16 runs merged at once"},
+           {Variant::key_then_ties, Role::technique,
+            "superkeys: CUB's radix sort of the first coordinate, then ties as multiway_merge"}},
           {{"cub_merge", Role::peer, Runs::gpu, "CUB DeviceMergeSort, its stable forms"},
            {"cub_radix", Role::peer, Runs::gpu,
             "CUB DeviceRadixSort with a double buffer: of numbers, by their bits"},

@@ -1,7 +1,7 @@
 // What the host functions demand of their arguments beyond core/preconditions.cuh.
 #pragma once
 
-#include <string>
+#include <stdexcept>
 #include <type_traits>
 
 #include "core/preconditions.cuh"
@@ -22,6 +22,14 @@ constexpr void require_element() {
 inline void require_options(const Options& options) {
   require_enum("options.variant", options.variant);
   require_enum("options.low_level", options.low_level);
+}
+
+/// Throws if the variant sorts superkeys only.
+inline void require_comparing(const Options& options) {
+  if (options.variant != Variant::key_then_ties) return;
+  throw std::invalid_argument(
+      "options.variant is key_then_ties, which sorts superkeys only: expected binary_merge or "
+      "multiway_merge");
 }
 
 /// Where checks are on: throws if a key is NaN, which < and > do not order.

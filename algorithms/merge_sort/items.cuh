@@ -67,8 +67,9 @@ template <class C>
 struct SuperkeyItem<C, 4> {
   std::uint64_t packed;
 
-  static __device__ __forceinline__ SuperkeyItem of(C coordinate, std::uint32_t reference) {
-    return {std::uint64_t{key_bits(coordinate)} << 32 | reference};
+  static __device__ __forceinline__ SuperkeyItem of_bits(std::uint32_t bits,
+                                                         std::uint32_t reference) {
+    return {std::uint64_t{bits} << 32 | reference};
   }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t bits() const {
     return static_cast<std::uint32_t>(packed >> 32);
@@ -82,33 +83,40 @@ struct SuperkeyItem<C, 8> {
   std::uint64_t key;
   std::uint32_t number;
 
-  static __device__ __forceinline__ SuperkeyItem of(C coordinate, std::uint32_t reference) {
-    return {key_bits(coordinate), reference};
+  static __device__ __forceinline__ SuperkeyItem of_bits(std::uint64_t bits,
+                                                         std::uint32_t reference) {
+    return {bits, reference};
   }
   [[nodiscard]] __device__ __forceinline__ std::uint64_t bits() const { return key; }
   [[nodiscard]] __device__ __forceinline__ std::uint32_t reference() const { return number; }
 };
 
-/// The coordinates `primary` of tuples, and the tuples' references.
+/// The coordinates of tuples that their references are sorted by, and the references. Between
+/// passes they have the order-preserving form; the last pass stores numbers.
 template <class C>
 struct SuperkeyColumns {
   using Item = SuperkeyItem<C>;
   C* values;
   std::uint32_t* references;
+  bool is_result = false;
+
+  [[nodiscard]] __device__ __forceinline__ OrderedBits<C>& bits(std::int64_t i) const {
+    return reinterpret_cast<OrderedBits<C>*>(values)[i];
+  }
   __device__ __forceinline__ Item load(std::int64_t i) const {
-    return Item::of(values[i], references[i]);
+    return Item::of_bits(bits(i), references[i]);
   }
   __device__ __forceinline__ void store(std::int64_t i, const Item& item) const {
-    values[i] = key_of_bits<C>(item.bits());
+    if (is_result) {
+      values[i] = key_of_bits<C>(item.bits());
+    } else {
+      bits(i) = item.bits();
+    }
     references[i] = item.reference();
   }
-};
-
-/// What a kernel of a sort asks first: whether the sort has anything to do.
-struct Condition {
-  const unsigned* flag = nullptr;  ///< on the device; null: it always has
-  [[nodiscard]] __device__ __forceinline__ bool holds() const {
-    return flag == nullptr || *flag != 0;
+  /// The columns from item `first` on.
+  [[nodiscard]] __device__ __forceinline__ SuperkeyColumns from(std::int64_t first) const {
+    return {values + first, references + first, is_result};
   }
 };
 

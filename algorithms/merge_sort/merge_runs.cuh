@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
 #include "merge_sort/block_merge.cuh"
@@ -23,28 +24,23 @@ struct MergeStorage {
   std::int64_t sources[warp_threads];  ///< item j of the tile, of piece i, is item sources[i] + j
 };
 
-/// Finds the pieces that tile number `tile` of `count` items is merged from: one warp, a lane a
-/// run. Were the comparator no order, pieces could overlap: then they are cut off where the tile
-/// ends.
-__device__ __forceinline__ void warp_find_pieces(const RunGroups& runs, const Positions& positions,
-                                                 std::int64_t number, const OutputTile& tile,
-                                                 int* begins, std::int64_t* sources) {
+/// What a tile is merged from, if its group's runs are taken from their positions `from` to `to`:
+/// one warp, a lane a run. Were the comparator no order, pieces could overlap: then they are cut
+/// off where the tile ends.
+template <class Item, class Shape>
+__device__ __forceinline__ void warp_set_pieces(MergeStorage<Item, Shape>& shared,
+                                                const RunGroups& runs, const OutputTile& tile,
+                                                std::int64_t from, std::int64_t to) {
   const int lane = lane_index();
-  const std::int64_t run = tile.group + lane * runs.run_items;
-  std::int64_t from = 0;
-  std::int64_t piece = 0;
-  if (lane < runs.ways) {
-    from = positions.get(runs.ways * number + lane);
-    const std::int64_t to =
-        tile.is_last ? runs.run_count(run) : positions.get(runs.ways * (number + 1) + lane);
-    piece = min(max(std::int64_t{0}, to - from), static_cast<std::int64_t>(tile.count));
-  }
+  const std::int64_t piece =
+      lane < runs.ways ? min(max(std::int64_t{0}, to - from), static_cast<std::int64_t>(tile.count))
+                       : 0;
   const int before = warp_inclusive_sum(static_cast<int>(piece)) - static_cast<int>(piece);
   if (lane < runs.ways) {
-    begins[lane] = min(before, tile.count);
-    sources[lane] = run + from - before;
+    shared.begins[lane] = min(before, tile.count);
+    shared.sources[lane] = tile.group + lane * runs.run_items + from - before;
   }
-  if (lane == 0) begins[runs.ways] = tile.count;
+  if (lane == 0) shared.begins[runs.ways] = tile.count;
 }
 
 /// Loads items begin to end - 1 of a tile. One full warp; many loads are under way at once.
@@ -75,35 +71,53 @@ __device__ __forceinline__ void warp_load_pieces(SharedTile<Item, Shape>& tile, 
   }
 }
 
-/// Merges the runs of each group of `in` to one, in `out`: one block a tile.
-template <class Shape, LowLevelMerge low_level, class Columns, class Less>
-__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    merge_runs_kernel(Columns in, Columns out, RunGroups runs, Positions positions, Less less,
-                      Condition condition) {
-  if (!condition.holds()) return;
-  auto& shared = dynamic_shared<MergeStorage<typename Columns::Item, Shape>>();
-  const int thread = static_cast<int>(threadIdx.x);
-  const OutputTile tile = runs.tile(blockIdx.x);
-  if (warp_index() == 0) {
-    warp_find_pieces(runs, positions, blockIdx.x, tile, shared.begins, shared.sources);
-  }
-  __syncthreads();  // the pieces are known
-
+/// Merges the pieces of a tile to `out`. The whole block, once the pieces are set.
+template <LowLevelMerge low_level, class Item, class Shape, class Columns, class Less>
+__device__ __forceinline__ void block_merge_pieces(MergeStorage<Item, Shape>& shared,
+                                                   const Columns& in, const Columns& out, int ways,
+                                                   const OutputTile& tile, Less less) {
   const int share = divide_up(tile.count, Shape::threads / warp_threads);
   warp_load_pieces(shared.tile, in, shared.begins, shared.sources, warp_index() * share,
                    min((warp_index() + 1) * share, tile.count));
   block_fill_end(shared.tile, tile.count, in.load(tile.group));
   __syncthreads();  // the pieces are there
+  const int begin = static_cast<int>(threadIdx.x) < ways ? shared.begins[threadIdx.x] : 0;
+  const bool is_after_others =
+      begin == 0 || begin >= tile.count || !less(shared.tile[begin], shared.tile[begin - 1]);
+  if (__syncthreads_and(is_after_others) == 0) {
 #pragma unroll 1
-  for (int stride = 1; stride < runs.ways; stride *= 2) {
-    block_merge<low_level>(shared.tile,
-                           AnyRuns{shared.begins, stride, runs.ways / stride, tile.count}, less);
+    for (int stride = 1; stride < ways; stride *= 2) {
+      block_merge<low_level>(shared.tile, AnyRuns{shared.begins, stride, ways / stride, tile.count},
+                             less);
+    }
   }
 #pragma unroll
   for (int i = 0; i < Shape::items; ++i) {
-    const int own = i * Shape::threads + thread;
+    const int own = i * Shape::threads + static_cast<int>(threadIdx.x);
     if (own < tile.count) out.store(tile.group + tile.rank + own, shared.tile[own]);
   }
+}
+
+/// Merges the runs of each group of `in` to one, in `out`: one block a tile.
+template <class Shape, LowLevelMerge low_level, class Columns, class Less>
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
+    merge_runs_kernel(Columns in, Columns out, RunGroups runs, Positions positions, Less less) {
+  auto& shared = dynamic_shared<MergeStorage<typename Columns::Item, Shape>>();
+  const OutputTile tile = runs.tile(blockIdx.x);
+  hopper::wait_for_kernel_before();
+  if (warp_index() == 0) {
+    const std::int64_t run = tile.group + lane_index() * runs.run_items;
+    const std::int64_t place = runs.ways * std::int64_t{blockIdx.x} + lane_index();
+    std::int64_t from = 0;
+    std::int64_t to = 0;
+    if (lane_index() < runs.ways) {
+      from = positions.get(place);
+      to = tile.is_last ? runs.run_count(run) : positions.get(place + runs.ways);
+    }
+    warp_set_pieces(shared, runs, tile, from, to);
+  }
+  __syncthreads();  // the pieces are known
+  block_merge_pieces<low_level>(shared, in, out, runs.ways, tile, less);
 }
 
 }  // namespace warpath::merge_sort::detail

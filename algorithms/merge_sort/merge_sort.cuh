@@ -50,6 +50,7 @@ void sort_keys(DeviceSpan<K> keys, Workspace& workspace, cudaStream_t stream, Le
                const Options& options = {}) {
   detail::require_element<K>();
   detail::require_options(options);
+  detail::require_comparing(options);
   require_span("keys", keys);
   detail::require_ordered_keys<Less>(keys, stream);
   if (keys.count == 0) return;
@@ -70,6 +71,7 @@ void sort_pairs(DeviceSpan<K> keys, DeviceSpan<V> values, Workspace& workspace, 
   detail::require_element<K>();
   detail::require_element<V>();
   detail::require_options(options);
+  detail::require_comparing(options);
   require_span("keys", keys);
   require_span("values", values);
   require_count("values", values.count, "keys", keys.count);

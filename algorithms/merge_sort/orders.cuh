@@ -57,6 +57,16 @@ struct ByFirstCoordinate {
   }
 };
 
+/// By the superkey's first coordinate alone.
+template <class C>
+struct ByBits {
+  static constexpr bool is_total = false;
+  __device__ __forceinline__ bool operator()(const SuperkeyItem<C>& a,
+                                             const SuperkeyItem<C>& b) const {
+    return a.bits() < b.bits();
+  }
+};
+
 /// The superkey order of the source, "The Compare Function": the values decide; where they tie, the
 /// tuples are read and compared from the next coordinate on; where they are wholly equal, the
 /// references decide. NaN comes after all numbers, so that even with NaN this is an order, which

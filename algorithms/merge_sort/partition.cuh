@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "core/divide_up.hpp"
+#include "core/hopper.cuh"
 #include "core/merge_path.cuh"
 #include "core/warp.cuh"
 #include "merge_sort/items.cuh"
@@ -33,7 +34,7 @@ struct RunGroups {
   [[nodiscard]] __host__ __device__ __forceinline__ std::int64_t tiles_of_group() const {
     return divide_up(run_items * ways, tile_items);
   }
-  [[nodiscard]] std::int64_t tiles() const {
+  [[nodiscard]] __host__ __device__ __forceinline__ std::int64_t tiles() const {
     const std::int64_t group_items = run_items * ways;
     return n / group_items * tiles_of_group() + divide_up(n % group_items, tile_items);
   }
@@ -83,8 +84,8 @@ struct ColumnView {
 /// tile's positions in its group's runs.
 template <class Columns, class Less>
 __global__ void find_positions_kernel(Columns in, RunGroups runs, std::int64_t tiles, Less less,
-                                      Positions positions, Condition condition) {
-  if (!condition.holds()) return;
+                                      Positions positions) {
+  hopper::wait_for_kernel_before();
   const std::int64_t number = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (number >= tiles) return;
   const OutputTile tile = runs.tile(number);
@@ -138,8 +139,8 @@ __device__ __forceinline__ std::int64_t first_not_before(std::int64_t low, std::
   return low;
 }
 
-/// Up to 32 runs a group, a warp a tile, a lane a run. positions[ways * tile + i] becomes the
-/// tile's position in run i of its group.
+/// Where item `rank` of what a group's runs are merged to begins in each of them: up to 32 runs, a
+/// lane each. One full warp.
 ///
 /// Of equal items, those of earlier runs come first: so all items of a group have an order,
 /// whatever `less` says. Each lane keeps the interval that its position lies in. An item of the
@@ -152,31 +153,41 @@ __device__ __forceinline__ std::int64_t first_not_before(std::int64_t low, std::
 /// so that is where the pivot is taken, and where its place is searched first. Where this does not
 /// close the intervals after some rounds, the pivot is the middle.
 template <class Columns, class Less>
-__global__ void find_multiway_positions_kernel(Columns in, RunGroups runs, std::int64_t tiles,
-                                               Less less, Positions positions,
-                                               Condition condition) {
-  if (!condition.holds()) return;
+__device__ std::int64_t warp_find_position(const Columns& in, const RunGroups& runs,
+                                           std::int64_t group, std::int64_t rank, Less less) {
+  constexpr int rounds_of_spread_items = 8;
   constexpr int guessed_rounds = 20;
   constexpr float deviations = 2.8F;
-  const std::int64_t number =
-      static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / warp_threads) + warp_index();
-  if (number >= tiles) return;
   const int lane = lane_index();
-  const OutputTile tile = runs.tile(number);
-  const std::int64_t run = tile.group + lane * runs.run_items;
+  const std::int64_t run = group + lane * runs.run_items;
   const std::int64_t count = lane < runs.ways ? runs.run_count(run) : 0;
   // All other runs may be taken whole, or not at all.
-  std::int64_t low = max(std::int64_t{0}, tile.rank - (runs.group_items(tile.group) - count));
-  std::int64_t high = min(count, tile.rank);
+  std::int64_t low = max(std::int64_t{0}, rank - (runs.group_items(group) - count));
+  std::int64_t high = min(count, rank);
   for (int round = 0;; ++round) {
+    if (round == rounds_of_spread_items) {
+      // Perhaps all items of each run come after those of the run before, or before them.
+      const bool has_two = count > 0 && lane > 0;
+      const bool is_sorted = !has_two || !less(in.load(run), in.load(run - 1));
+      const bool is_reversed =
+          !has_two || less(in.load(run + count - 1), in.load(run - runs.run_items));
+      const bool are_sorted = __all_sync(full_warp, is_sorted) != 0;
+      if (are_sorted || __all_sync(full_warp, is_reversed) != 0) {
+        const auto through =
+            static_cast<std::int64_t>(warp_inclusive_sum(static_cast<std::uint64_t>(count)));
+        const std::int64_t before =
+            are_sorted ? through - count : runs.group_items(group) - through;
+        return min(max(rank - before, std::int64_t{0}), count);
+      }
+    }
     const std::int64_t width = high - low;
     const int lane_of_pivot = widest_lane(width);
-    if (lane_of_pivot < 0) break;
+    if (lane_of_pivot < 0) return low;
     float share = 0.5F;
     if (round < guessed_rounds) {
       const auto all = static_cast<float>(warp_sum(static_cast<std::uint64_t>(width)));
       const auto before = static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(low)));
-      share = static_cast<float>(tile.rank - before) / all;
+      share = static_cast<float>(rank - before) / all;
     }
     const float place = share * static_cast<float>(width);
     const float deviation = sqrtf(max(0.0F, place * (1 - share)));
@@ -190,14 +201,27 @@ __global__ void find_multiway_positions_kernel(Columns in, RunGroups runs, std::
     };
     const std::int64_t before =
         lane == lane_of_pivot ? guess : first_not_before(low, high, guess, spread, is_before);
-    if (warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(tile.rank)) {
+    if (warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(rank)) {
       low = before;
       if (lane == lane_of_pivot) ++low;  // the pivot is before the tile's first item, too
     } else {
       high = before;
     }
   }
-  if (lane < runs.ways) positions.set(runs.ways * number + lane, low);
+}
+
+/// Up to 32 runs a group, a warp a tile. positions[ways * tile + i] becomes the tile's position in
+/// run i of its group.
+template <class Columns, class Less>
+__global__ void find_multiway_positions_kernel(Columns in, RunGroups runs, std::int64_t tiles,
+                                               Less less, Positions positions) {
+  hopper::wait_for_kernel_before();
+  const std::int64_t number =
+      static_cast<std::int64_t>(blockIdx.x) * (blockDim.x / warp_threads) + warp_index();
+  if (number >= tiles) return;
+  const OutputTile tile = runs.tile(number);
+  const std::int64_t position = warp_find_position(in, runs, tile.group, tile.rank, less);
+  if (lane_index() < runs.ways) positions.set(runs.ways * number + lane_index(), position);
 }
 
 }  // namespace warpath::merge_sort::detail

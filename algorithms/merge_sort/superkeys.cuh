@@ -14,7 +14,11 @@
 #include "core/superkey.cuh"
 #include "merge_sort/dispatch.cuh"
 #include "merge_sort/items.cuh"
+#include "merge_sort/long_ties.cuh"
 #include "merge_sort/orders.cuh"
+#include "merge_sort/passes.cuh"
+#include "merge_sort/radix_sort.cuh"
+#include "merge_sort/ties.cuh"
 #include "merge_sort/tuning.hpp"
 #include "merge_sort/variant.hpp"
 
@@ -30,145 +34,103 @@ struct GatheredItems {
   const std::uint32_t* references;
   unsigned long long* first_nan;
 
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t reference(std::int64_t i) const {
+    return references[i];
+  }
+  [[nodiscard]] __device__ __forceinline__ SuperkeyItem<C> item(std::uint32_t reference) const {
+    return SuperkeyItem<C>::of_bits(key_bits(tuple(reference)[primary]), reference);
+  }
   [[nodiscard]] __device__ __forceinline__ SuperkeyItem<C> load(std::int64_t i) const {
-    const std::uint32_t reference = references[i];
-    return SuperkeyItem<C>::of(coordinates[std::int64_t{reference} * dimensions + primary],
-                               reference);
+    return item(references[i]);
   }
-  /// Whether tuple i has a NaN. Does not branch, so that the loads of many tuples are under way.
-  [[nodiscard]] __device__ __forceinline__ bool is_broken(std::int64_t i) const {
-    bool is_broken = false;
-    if constexpr (std::is_floating_point_v<C>) {
-      const C* const tuple = coordinates + std::int64_t{references[i]} * dimensions;
-#pragma unroll 4
-      for (int k = 0; k < dimensions; ++k) is_broken |= tuple[k] != tuple[k];
-    }
-    return is_broken;
+  [[nodiscard]] __device__ __forceinline__ bool has_nan(std::uint32_t reference, int k) const {
+    const C coordinate = tuple(reference)[k];
+    return coordinate != coordinate;  // never, of integers
   }
-  /// Notes the NaN that tuple i has, if any.
-  __device__ void report(std::int64_t i) const {
-    const std::int64_t begin = std::int64_t{references[i]} * dimensions;
+  /// Notes the first NaN of a tuple, if it has any.
+  __device__ void report(std::uint32_t reference) const {
     for (int k = 0; k < dimensions; ++k) {
-      if (coordinates[begin + k] != coordinates[begin + k]) {
-        atomicMin(first_nan, static_cast<unsigned long long>(begin + k));
-      }
+      if (!has_nan(reference, k)) continue;
+      const auto index =
+          static_cast<unsigned long long>(reference) * static_cast<unsigned long long>(dimensions) +
+          static_cast<unsigned long long>(k);
+      atomicMin(first_nan, index);
+      return;
     }
+  }
+
+ private:
+  [[nodiscard]] __device__ __forceinline__ const C* tuple(std::uint32_t reference) const {
+    return coordinates + std::int64_t{reference} * dimensions;
   }
 };
 
-/// How many tied values one thread sorts.
-inline constexpr int most_tied = 32;
-
-/// Brings references whose values tie into the superkey order: the thread of the first one sorts
-/// them. Of more than `most_tied`, *is_needed says whether there are any that are not in order. Any
-/// grid.
-template <class C>
-__global__ void sort_ties_kernel(SuperkeyColumns<C> columns, std::int64_t n, BySuperkey<C> order,
-                                 unsigned* is_needed) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
-       i += stride) {
-    const auto bits = key_bits(columns.values[i]);
-    const auto is_tied = [&](std::int64_t j) {
-      return j >= 0 && j < n && key_bits(columns.values[j]) == bits;
-    };
-    if (!is_tied(i + 1)) continue;
-    // Before and after i, as far as it matters.
-    int before = is_tied(i - most_tied) ? most_tied : 0;
-    int after = is_tied(i + most_tied) ? most_tied : 1;
-    while (before + after < most_tied && is_tied(i - before - 1)) ++before;
-    while (before + after < most_tied && is_tied(i + after + 1)) ++after;
-    std::uint32_t* const references = columns.references + i;
-    if (before + after >= most_tied) {
-      if (order.is_tied_less(references[1], references[0])) atomicExch(is_needed, 1U);
-    } else if (before == 0) {
-      for (int next = 1; next <= after; ++next) {
-        const std::uint32_t reference = references[next];
-        int place = next;
-        for (; place > 0 && order.is_tied_less(reference, references[place - 1]); --place) {
-          references[place] = references[place - 1];
-        }
-        references[place] = reference;
-      }
-    }
-  }
+/// Sorts references by ties in coordinates 1, 2, ... of their superkeys, once they are sorted by
+/// coordinate 0; `depth` is dimensions, or one more if ties are not yet in the order of the
+/// references.
+template <class Tuning, class C>
+void sort_ties(const SuperkeyColumns<C>& home, const SuperkeyColumns<C>& spare,
+               const TiedLists& lists, std::int64_t n, const Superkeys<C>& superkeys, int depth,
+               cudaStream_t stream) {
+  using Shape = typename Tuning::TiesShape;
+  launch({static_cast<unsigned>(divide_up(n, Shape::tile_items)), Shape::threads,
+          sizeof(TiesStorage<C, Shape>), stream, starts_early},
+         sort_ties_kernel<Tuning, C>, home.values, home.references, n, superkeys, depth,
+         lists.list(1));
+  if (lists.capacity == 0) return;
+  const auto kernel = sort_long_ties_kernel<Tuning, C>;
+  constexpr std::size_t shared_bytes = sizeof(LongTiesStorage<Tuning, C>);
+  constexpr unsigned threads = Tuning::SortShape::threads;
+  const std::int64_t resident = resident_blocks(kernel, threads, shared_bytes);
+  const std::int64_t blocks = std::min(resident, divide_up(n, Shape::most_ranked));
+  launch({static_cast<unsigned>(blocks), threads, shared_bytes, stream, starts_early}, kernel,
+         between_passes(home), spare, superkeys, depth,
+         passes_of<Tuning>(n, Variant::multiway_merge).merges, lists);
 }
 
-/// The same items with the second coordinate of the superkey beside the first, which each load
-/// gathers from the tuple: where many values tie, few pairs of them do.
-template <class C>
-struct TiedItem {
-  OrderedBits<C> first;
-  OrderedBits<C> second;
-  std::uint32_t reference;
-};
-template <class C>
-struct TiedColumns {
-  using Item = TiedItem<C>;
-  SuperkeyColumns<C> columns;
-  const C* seconds;  ///< coordinate 1 of the superkey of tuple 0
-  int dimensions;
-  __device__ __forceinline__ Item load(std::int64_t i) const {
-    const std::uint32_t reference = columns.references[i];
-    return {key_bits(columns.values[i]), key_bits(seconds[std::int64_t{reference} * dimensions]),
-            reference};
-  }
-  __device__ __forceinline__ void store(std::int64_t i, const Item& item) const {
-    columns.values[i] = key_of_bits<C>(item.first);
-    columns.references[i] = item.reference;
-  }
-};
-template <class C>
-struct ByTwoCoordinates {
-  static constexpr bool is_total = true;
-  BySuperkey<C> rest;
-  __device__ __forceinline__ bool operator()(const TiedItem<C>& a, const TiedItem<C>& b) const {
-    if (a.first != b.first) return a.first < b.first;
-    if (a.second != b.second) return a.second < b.second;
-    return rest.is_tied_less(a.reference, b.reference);
-  }
-};
-
-/// sort_superkeys() of arguments that are right. `binary_merge` is as the source has it: whenever
-/// it compares two values that tie, it reads their tuples. `multiway_merge` sorts by value and
-/// reference alone, and then each short run of tied values; if there are long ones that are not in
-/// order, it sorts once more, by two coordinates, and reads tuples where these tie.
 template <class Tuning, class C>
 void run_sort_superkeys(const Tuples<C>& tuples, DeviceSpan<std::uint32_t> references,
                         DeviceSpan<C> values, DeviceCount& first_nan, Workspace& workspace,
                         cudaStream_t stream, const Options& options) {
-  using TiedTuning = TuningOf<sizeof(TiedItem<C>)>;
   const std::int64_t n = references.count;
   WARPATH_CUDA_CHECK(cudaMemsetAsync(first_nan.data(), 0xFF, sizeof(std::int64_t), stream));
   if (n == 0) return;
   const int dimensions = tuples.dimensions;
-  const bool reads_ties = options.variant == Variant::binary_merge || dimensions == 1;
-  const std::int64_t spare_count = std::max(spare_items<Tuning>(n, options),
-                                            reads_ties ? 0 : spare_items<TiedTuning>(n, options));
-  const std::int64_t bytes = std::max(position_bytes<Tuning>(n, options),
-                                      reads_ties ? 0 : position_bytes<TiedTuning>(n, options));
-  const auto [spare_values, spare_references, positions, is_needed] =
-      workspace.template take<C, std::uint32_t, unsigned char, unsigned>(
-          stream, spare_count, spare_count, bytes, reads_ties ? 0 : 1);
-  const GatheredItems<C> items{tuples.coordinates.data, dimensions, tuples.primary, references.data,
-                               reinterpret_cast<unsigned long long*>(first_nan.data())};
-  const SuperkeyColumns<C> home{values.data, references.data};
+  const bool is_source = options.variant == Variant::binary_merge;
+  const bool is_radix = options.variant == Variant::key_then_ties;
+  // Ties in coordinates 1 to depth - 1 are sorted after all values.
+  const int depth = is_source ? 1 : is_radix ? dimensions + 1 : dimensions;
+  const std::int64_t most_runs = depth == 1 ? 0 : n / (Tuning::TiesShape::most_ranked + 1);
+  const std::int64_t spare_count = is_radix || most_runs > 0 ? n : spare_items<Tuning>(n, options);
+  const std::int64_t words = depth == 1 ? 0 : TiedLists::words_of(depth);
+  const auto [spare_values, spare_references, bytes, counts, even_runs, odd_runs] =
+      workspace
+          .template take<C, std::uint32_t, unsigned char, unsigned long long, TiedRun, TiedRun>(
+              stream, spare_count, spare_count,
+              is_radix ? radix_bytes<Tuning, C>(n, options) : position_bytes<Tuning>(n, options),
+              words, most_runs, most_runs);
+  const SuperkeyColumns<C> home{values.data, references.data, /*is_result=*/true};
   const SuperkeyColumns<C> spare{spare_values, spare_references};
-  const BySuperkey<C> order{tuples.coordinates.data, dimensions, tuples.primary};
-  if (reads_ties) {
-    sort_columns<Tuning>(items, home, spare, positions, n, order, stream, options);
+  if (words > 0) {
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(
+        counts, 0, static_cast<std::size_t>(words) * sizeof(unsigned long long), stream));
+  }
+  const C* const coordinates = tuples.coordinates.data;
+  const GatheredItems<C> items{coordinates, dimensions, tuples.primary, references.data,
+                               reinterpret_cast<unsigned long long*>(first_nan.data())};
+  if (is_source) {
+    sort_columns<Tuning>(items, home, spare, bytes, n,
+                         BySuperkey<C>{coordinates, dimensions, tuples.primary}, stream, options);
     return;
   }
-  sort_columns<Tuning>(items, home, spare, positions, n, ByFirstCoordinate<C>{}, stream, options);
-  WARPATH_CUDA_CHECK(cudaMemsetAsync(is_needed, 0, sizeof(unsigned), stream));
-  const std::int64_t blocks = std::min<std::int64_t>(divide_up(n, 256), 1 << 20);
-  launch({static_cast<unsigned>(blocks), 256, 0, stream}, sort_ties_kernel<C>, home, n, order,
-         is_needed);
-  const C* const seconds = tuples.coordinates.data + (tuples.primary + 1) % dimensions;
-  const TiedColumns<C> tied_home{home, seconds, dimensions};
-  sort_columns<TiedTuning>(tied_home, tied_home, TiedColumns<C>{spare, seconds, dimensions},
-                           positions, n, ByTwoCoordinates<C>{order}, stream, options,
-                           Condition{is_needed});
+  if (is_radix) {
+    radix_sort<Tuning>(items, home, spare, bytes, n, stream, options);
+  } else {
+    sort_columns<Tuning>(items, home, spare, bytes, n, ByFirstCoordinate<C>{}, stream, options);
+  }
+  if (depth == 1) return;
+  sort_ties<Tuning>(home, spare, TiedLists{{even_runs, odd_runs}, most_runs, counts}, n,
+                    Superkeys<C>{coordinates, dimensions, tuples.primary}, depth, stream);
 }
 
 /// references[i] becomes i.

@@ -89,41 +89,55 @@ __device__ __forceinline__ void thread_insertion_sort(Tile& tile, int first, int
   }
 }
 
-/// Whether items are looked at for what has no order: In has is_broken(i) and report(i).
+/// Whether items are gathered from tuples, which are looked at for what has no order: In has
+/// reference(i), item(reference), has_nan(reference, k) and report(reference).
 template <class In>
-concept Checks = requires(const In& in) {
-  in.is_broken(0);
+concept Gathers = requires(const In& in) {
+  in.report(in.reference(0));
 };
 
-/// Sorts the n items of `in`, tile by tile, to `out`: one block a tile. `in` has load(i), `out`
-/// store(i, item); they may be of the same memory.
-template <class Shape, LowLevelMerge low_level, class In, class Out, class Less>
-__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    sort_tiles_kernel(In in, Out out, std::int64_t n, Less less, Condition condition) {
-  if (!condition.holds()) return;
-  using Item = typename Out::Item;
-  auto& tile = dynamic_shared<SharedTile<Item, Shape>>();
-  const int thread = static_cast<int>(threadIdx.x);
-  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * Shape::tile_items;
-  const int count = static_cast<int>(min(static_cast<std::int64_t>(Shape::tile_items), n - begin));
-  bool is_any_broken = false;
+/// Loads `count` items of `in` from `begin` on to a tile: as many at once as registers hold. The
+/// whole block.
+template <class Item, class Shape, class In>
+__device__ __forceinline__ void block_load_items(SharedTile<Item, Shape>& tile, const In& in,
+                                                 std::int64_t begin, int count) {
+  constexpr int at_once = sizeof(Item) <= 8 ? 8 : 4;
+#pragma unroll 1
+  for (int first = static_cast<int>(threadIdx.x); first < count;
+       first += at_once * Shape::threads) {
+    // Those after the last one are loaded as the last one.
+    const auto place = [&](int k) { return min(first + k * Shape::threads, count - 1); };
+    Item items[at_once];
+    if constexpr (Gathers<In>) {
+      std::uint32_t references[at_once];
+      bool has_nan = false;
 #pragma unroll
-  for (int i = 0; i < Shape::items; ++i) {
-    const int own = i * Shape::threads + thread;
-    if (own < count) {
-      tile[own] = in.load(begin + own);
-      if constexpr (Checks<In>) is_any_broken |= in.is_broken(begin + own);
+      for (int k = 0; k < at_once; ++k) references[k] = in.reference(begin + place(k));
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) items[k] = in.item(references[k]);
+#pragma unroll 1
+      for (int coordinate = 0; coordinate < in.dimensions; ++coordinate) {
+#pragma unroll
+        for (int k = 0; k < at_once; ++k) has_nan |= in.has_nan(references[k], coordinate);
+      }
+      for (int k = 0; has_nan && k < at_once; ++k) in.report(in.reference(begin + place(k)));
+    } else {
+#pragma unroll
+      for (int k = 0; k < at_once; ++k) items[k] = in.load(begin + place(k));
+    }
+#pragma unroll
+    for (int k = 0; k < at_once; ++k) {
+      if (first + k * Shape::threads < count) tile[first + k * Shape::threads] = items[k];
     }
   }
-  if constexpr (Checks<In>) {
-    for (int own = thread; is_any_broken && own < count; own += Shape::threads) {
-      in.report(begin + own);
-    }
-  }
-  block_fill_end(tile, count, in.load(begin));
-  __syncthreads();  // the items are there
+}
 
-  const int first = thread * Shape::items;
+/// Sorts the first `count` items of a tile, after which block_fill_end() has put one. The whole
+/// block, once the items are there; ends with a barrier.
+template <LowLevelMerge low_level, class Item, class Shape, class Less>
+__device__ __forceinline__ void block_sort_items(SharedTile<Item, Shape>& tile, int count,
+                                                 Less less) {
+  const int first = static_cast<int>(threadIdx.x) * Shape::items;
   if (first + Shape::items <= count) {
     Item items[Shape::items];
 #pragma unroll
@@ -135,15 +149,41 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     thread_insertion_sort(tile, first, count, less);
   }
   __syncthreads();  // each thread's items are sorted
+  const bool is_after_others = first == 0 || first >= count || !less(tile[first], tile[first - 1]);
+  if (__syncthreads_and(is_after_others) != 0) return;
 #pragma unroll 1
   for (int level = 0; Shape::items << level < count; ++level) {
     block_merge<low_level>(tile, EqualRuns<Shape::items>{level, count}, less);
   }
+}
+
+/// Sorts `count` items of `in` from `begin` on, at most a tile, to the same places of `out`. The
+/// whole block.
+template <LowLevelMerge low_level, class Item, class Shape, class In, class Out, class Less>
+__device__ __forceinline__ void block_sort_tile(SharedTile<Item, Shape>& tile, const In& in,
+                                                const Out& out, std::int64_t begin, int count,
+                                                Less less) {
+  block_load_items(tile, in, begin, count);
+  block_fill_end(tile, count, in.load(begin));
+  __syncthreads();  // the items are there
+
+  block_sort_items<low_level>(tile, count, less);
 #pragma unroll
   for (int i = 0; i < Shape::items; ++i) {
-    const int own = i * Shape::threads + thread;
+    const int own = i * Shape::threads + static_cast<int>(threadIdx.x);
     if (own < count) out.store(begin + own, tile[own]);
   }
+}
+
+/// Sorts the n items of `in`, tile by tile, to `out`: one block a tile. `in` has load(i), `out`
+/// store(i, item); they may be of the same memory.
+template <class Shape, LowLevelMerge low_level, class In, class Out, class Less>
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
+    sort_tiles_kernel(In in, Out out, std::int64_t n, Less less) {
+  auto& tile = dynamic_shared<SharedTile<typename Out::Item, Shape>>();
+  const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * Shape::tile_items;
+  const int count = static_cast<int>(min(static_cast<std::int64_t>(Shape::tile_items), n - begin));
+  block_sort_tile<low_level>(tile, in, out, begin, count, less);
 }
 
 }  // namespace warpath::merge_sort::detail

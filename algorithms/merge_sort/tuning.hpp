@@ -25,17 +25,37 @@ struct MergeTileShape {
   static constexpr int items = Items;
   static constexpr int blocks = Blocks;
   static constexpr int ways = Ways;
+  static constexpr int most_halvings = Ways >= 32 ? 5 : Ways >= 16 ? 4 : Ways >= 8 ? 3 : Ways / 2;
   static constexpr int tile_items = (Threads - Ways / 2) * Items;
   static_assert(Ways >= 2 && Ways <= 32 && (Ways & (Ways - 1)) == 0 && Ways / 2 < Threads);
 };
 
+/// A block that looks for ties among Threads x Items places, and sorts runs of up to MostRanked of
+/// them in shared memory: so its tile is so much smaller, that a run may reach beyond it. Where no
+/// run is longer than MostCounted, each item counts those that are before it.
+template <int Threads, int Items, int MostRanked, int MostCounted>
+struct TiesTileShape {
+  static constexpr int threads = Threads;
+  static constexpr int items = Items;
+  static constexpr int items_at_once = Threads * Items;
+  static constexpr int most_ranked = MostRanked;
+  static constexpr int most_counted = MostCounted;
+  static constexpr int tile_items = items_at_once - MostRanked;
+  using SortShape = TileShape<Threads, Items>;
+  static_assert(tile_items > 0 && items_at_once + MostRanked < 1 << 16 && MostRanked > 0);
+};
+
 /// What a sort is parametrised by. Sort: the tiles that are sorted first, the runs of the first
 /// merge pass. Merge: the tiles that a merge pass writes, and how many runs `multiway_merge` merges
-/// at once, a power of two, at most 32: a lane for each run.
-template <class Sort, class Merge>
+/// at once, a power of two, at most 32: a lane for each run. Ties: those of superkeys.
+template <class Sort, class Merge,
+          class Ties = TiesTileShape<Sort::threads, 7, 2 * Sort::threads, 64>>
 struct SortTuning {
   using SortShape = Sort;
   using MergeShape = Merge;
+  using TiesShape = Ties;
+  static_assert(Sort::threads == Merge::threads && Sort::threads == Ties::threads);
+  static_assert(Merge::tile_items <= Sort::tile_items);
   static constexpr int ways = Merge::ways;
   /// From that many items on, positions in runs take 64 bits.
   static constexpr std::int64_t least_for_wide_positions = std::int64_t{1} << 32;

@@ -8,12 +8,14 @@
 namespace warpath::merge_sort {
 
 enum class Variant {
-  binary_merge,   ///< the source: sorted tiles, then runs merged two by two
-  multiway_merge  ///< the same tiles, then many runs merged at once: fewer passes over memory
+  binary_merge,    ///< the source: sorted tiles, then runs merged two by two
+  multiway_merge,  ///< the same tiles, then many runs merged at once: fewer passes over memory
+  key_then_ties    ///< superkeys only: radix sort of the values, then ties as by multiway_merge
 };
 constexpr auto enum_table(Variant) {
-  return std::to_array<EnumName<Variant>>(
-      {{Variant::binary_merge, "binary_merge"}, {Variant::multiway_merge, "multiway_merge"}});
+  return std::to_array<EnumName<Variant>>({{Variant::binary_merge, "binary_merge"},
+                                           {Variant::multiway_merge, "multiway_merge"},
+                                           {Variant::key_then_ties, "key_then_ties"}});
 }
 
 /// How two runs are merged in shared memory, by either variant.

@@ -93,19 +93,32 @@ Ties ties_of(const std::vector<Entry<T>>& sorted) {
   return {share * static_cast<double>(neighbours), share * static_cast<double>(tied)};
 }
 
-/// Whether more than `most` entries in a row have one value, and are not in the order of their
-/// references.
+/// Runs of entries that have one value, and are not in the order of their references.
+struct UnorderedRuns {
+  std::int64_t entries = 0;  ///< of all runs
+  std::int64_t longest = 0;
+};
+
+/// Those of more than `most` entries.
 template <class T>
-bool has_unordered_run(const std::vector<Entry<T>>& sorted, std::int64_t most) {
-  std::int64_t run = 0;
+UnorderedRuns unordered_runs(const std::vector<Entry<T>>& sorted, std::int64_t most) {
+  UnorderedRuns runs;
+  std::size_t begin = 0;
   bool is_unordered = false;
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const bool as_before = i > 0 && sorted[i].value == sorted[i - 1].value;
-    is_unordered = as_before && (is_unordered || sorted[i].reference < sorted[i - 1].reference);
-    run = as_before ? run + 1 : 1;
-    if (is_unordered && run > most) return true;
+  for (std::size_t i = 1; i <= sorted.size(); ++i) {
+    if (i < sorted.size() && sorted[i].value == sorted[begin].value) {
+      is_unordered |= sorted[i].reference < sorted[i - 1].reference;
+      continue;
+    }
+    const auto count = static_cast<std::int64_t>(i - begin);
+    if (is_unordered && count > most) {
+      runs.entries += count;
+      runs.longest = std::max(runs.longest, count);
+    }
+    begin = i;
+    is_unordered = false;
   }
-  return false;
+  return runs;
 }
 
 }  // namespace warpath::experiments::sorting

@@ -27,7 +27,7 @@ class Superkeys : public SortProblem<C> {
         make_tuples<C>(problem.text("distribution"), this->n_, d_, problem.integer("seed"));
     const std::vector<Entry<C>> sorted = sorted_tuples(tuples, d_);
     this->expect(sorted);
-    has_long_ties_ = has_unordered_run(sorted, merge_sort::detail::most_tied);
+    long_ties_ = unordered_runs(sorted, Tuning::TiesShape::most_ranked);
     tuples_ = upload(tuples);
     std::vector<std::uint32_t> references(static_cast<std::size_t>(this->n_));
     std::iota(references.begin(), references.end(), 0U);
@@ -64,26 +64,30 @@ class Superkeys : public SortProblem<C> {
 
  private:
   using Tuning = merge_sort::TuningOf<sizeof(merge_sort::detail::SuperkeyItem<C>)>;
-  using TiedTuning = merge_sort::TuningOf<sizeof(merge_sort::detail::TiedItem<C>)>;
   using typename SortProblem<C>::Movement;
 
   /// Without the tuples that comparisons read. The first pass reads no values, but all coordinates.
-  /// `multiway_merge` then reads the values to find ties; if there are long ones that are not in
-  /// order, it sorts again, and each pass reads a second coordinate.
+  /// `multiway_merge` then reads the values to find ties. Runs that are too long for shared memory
+  /// and not in order take as many passes more as their length needs: to look, sort, merge, and
+  /// find ties again; those that are so in further coordinates are not counted. Of a radix sort,
+  /// which is a library's, nothing is known.
   [[nodiscard]] Movement movement_of_ours(const merge_sort::Options& options) const {
+    if (options.variant == merge_sort::Variant::key_then_ties) return {};
     const std::int64_t column = static_cast<std::int64_t>(sizeof(C)) * this->n_;
     Movement movement = this->movement_of(passes_over_memory<Tuning>(this->n_, options));
     movement.bytes += (d_ - 1) * column;
     if (options.variant == merge_sort::Variant::binary_merge || d_ == 1) return movement;
     movement.passes += 1;
     movement.bytes += column;
-    if (!has_long_ties_) return movement;
-    const Movement again = this->movement_of(passes_over_memory<TiedTuning>(this->n_, options));
-    return {movement.passes + again.passes, movement.bytes + again.bytes + again.passes * column};
+    if (long_ties_.entries == 0) return movement;
+    const int passes = 2 + passes_over_memory<Tuning>(long_ties_.longest, options);
+    movement.passes += passes;
+    movement.bytes += 2 * this->item_bytes() * long_ties_.entries * passes;
+    return movement;
   }
 
   int d_;
-  bool has_long_ties_ = false;  ///< that are not in order by reference
+  UnorderedRuns long_ties_;  ///< too long for shared memory
   DeviceBuffer<C> tuples_;
   DeviceBuffer<std::uint32_t> references_;  ///< not sorted
   DeviceCount first_nan_;

@@ -87,11 +87,16 @@ TEST(ExperimentInputs, TiesAreThoseOfTheSortedValues) {
 }
 
 TEST(ExperimentInputs, UnorderedRunsAreFound) {
-  EXPECT_FALSE(has_unordered_run<int>({}, 2));
-  EXPECT_FALSE(has_unordered_run<int>({{1, 0}, {1, 1}, {1, 2}, {2, 0}}, 2)) << "in order";
-  EXPECT_FALSE(has_unordered_run<int>({{1, 1}, {1, 0}, {2, 3}, {2, 2}}, 2)) << "short";
-  EXPECT_TRUE(has_unordered_run<int>({{0, 5}, {1, 1}, {1, 0}, {1, 2}}, 2));
-  EXPECT_TRUE(has_unordered_run<int>({{0, 5}, {1, 0}, {1, 2}, {1, 1}}, 2));
+  const auto expect = [](const std::vector<Entry<int>>& sorted, std::int64_t entries,
+                         std::int64_t longest) {
+    EXPECT_EQ(unordered_runs(sorted, 2).entries, entries);
+    EXPECT_EQ(unordered_runs(sorted, 2).longest, longest);
+  };
+  expect({}, 0, 0);
+  expect({{1, 0}, {1, 1}, {1, 2}, {2, 0}}, 0, 0);  // in order
+  expect({{1, 1}, {1, 0}, {2, 3}, {2, 2}}, 0, 0);  // short
+  expect({{0, 5}, {1, 1}, {1, 0}, {1, 2}}, 3, 3);
+  expect({{0, 5}, {1, 0}, {1, 2}, {1, 1}, {2, 5}, {2, 4}, {2, 3}, {2, 2}, {3, 0}}, 7, 4);
 }
 
 }  // namespace

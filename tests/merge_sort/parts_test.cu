@@ -180,7 +180,7 @@ void expect_positions(const std::vector<int>& keys, std::int64_t run_items, int 
                                     : detail::find_positions_kernel<Keys, decltype(less)>;
     const unsigned blocks = static_cast<unsigned>(is_multiway ? tiles / 2 + 1 : tiles / 64 + 1);
     launch({blocks, 64}, kernel, Keys{device_keys.data(), nullptr}, groups, tiles, less,
-           detail::Positions{found.span().data, sizeof(Word) == 8}, detail::Condition{});
+           detail::Positions{found.span().data, sizeof(Word) == 8});
     const std::vector<Word> words = found.get();
     EXPECT_EQ(std::vector<std::int64_t>(words.begin(), words.end()), expected);
   }

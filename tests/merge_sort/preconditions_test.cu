@@ -97,12 +97,12 @@ TEST_F(PairsPreconditions, Spans) {
 }
 
 TEST_F(PairsPreconditions, UnknownOptions) {
-  for (const int number : {-1, 2, 77}) {
+  for (const int number : {-1, 3, 77}) {
     PairsCall call = right();
     call.options.variant = static_cast<Variant>(number);
     const std::string variant = "options.variant is " + std::to_string(number) +
                                 ", which is not a value of its type: expected one of "
-                                "binary_merge, multiway_merge";
+                                "binary_merge, multiway_merge, key_then_ties";
     EXPECT_EQ(of_pairs(call), variant);
     EXPECT_EQ(of_keys(call), variant);
     call.keys.count = call.values.count = 0;  // also if there is nothing to do
@@ -113,6 +113,16 @@ TEST_F(PairsPreconditions, UnknownOptions) {
                                  ", which is not a value of its type: expected one of "
                                  "merge_path, rank_search");
   }
+}
+
+TEST_F(PairsPreconditions, AVariantThatSortsSuperkeysOnly) {
+  PairsCall call = right();
+  call.options.variant = Variant::key_then_ties;
+  const std::string message =
+      "options.variant is key_then_ties, which sorts superkeys only: expected binary_merge or "
+      "multiway_merge";
+  EXPECT_EQ(of_pairs(call), message);
+  EXPECT_EQ(of_keys(call), message);
 }
 
 struct NanFirst {

@@ -49,7 +49,7 @@ class Superkeys : public testing::Test {
     const Tuples<C> device_tuples{coordinates.span(), tuples.dimensions, primary};
     const auto expected =
         oracle::sort_superkeys(tuples.coordinates, tuples.dimensions, primary, references);
-    for (const Options& options : all_options()) {
+    for (const Options& options : superkey_options()) {
       SCOPED_TRACE(std::to_string(references.size()) + " of " + std::to_string(tuples.count()) +
                    " tuples of " + std::to_string(tuples.dimensions) + ", primary " +
                    std::to_string(primary) + ", " + name_of(options));
@@ -100,14 +100,14 @@ TYPED_TEST(Superkeys, OfAllSizes) {
   }
 }
 
-// Ties of all lengths around those that one thread sorts, with others beside them that are longer,
-// or none at all.
+// Ties of all lengths around those that shared memory sorts, with others beside them that are
+// longer, or none at all.
 TYPED_TEST(Superkeys, OfTiesOfAllLengths) {
   for (const bool has_long_ones : {false, true}) {
     TupleSet<TypeParam> tuples{{}, 3};
     std::mt19937 random(5);
-    const int longest = detail::most_tied + (has_long_ones ? 3 : 0);
-    for (int length = 1; length <= longest; length += is_small() && length < 28 ? 9 : 1) {
+    const int longest = SmallTiles::TiesShape::most_ranked + (has_long_ones ? 3 : 0);
+    for (int length = 1; length <= longest; length += is_small() && length < 17 ? 5 : 1) {
       for (int i = 0; i < length; ++i) {
         for (const int coordinate : {length, static_cast<int>(random() % 5), i % 3}) {
           tuples.coordinates.push_back(static_cast<TypeParam>(coordinate));
@@ -213,7 +213,7 @@ TYPED_TEST(SuperkeyNan, TheFirstIsNamedAndAllAreSortedLast) {
     const std::vector<std::uint32_t> order =
         oracle::sort_superkeys(tuples.coordinates, dimensions, round % dimensions, references)
             .values;
-    for (const Options& options : all_options()) {
+    for (const Options& options : superkey_options()) {
       SCOPED_TRACE(std::to_string(1 << round) + " NaN, " + name_of(options));
       InPlace<std::uint32_t> sorted(references, 1);
       Guarded<TypeParam> values(1100, 3);

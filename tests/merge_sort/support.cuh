@@ -22,17 +22,23 @@ namespace warpath::merge_sort::test {
 
 /// Tiles so small that few items are many of them: of two warps, output tiles half as large, and a
 /// few items more have wide positions.
-struct SmallTiles : SortTuning<TileShape<64, 4>, MergeTileShape<64, 2, 4>> {
+struct SmallTiles
+    : SortTuning<TileShape<64, 4>, MergeTileShape<64, 2, 4>, TiesTileShape<64, 3, 30, 6>> {
   static constexpr std::int64_t least_for_wide_positions = 3000;
 };
 /// Without padding, a warp a tile.
-using OddTiles = SortTuning<TileShape<32, 3>, MergeTileShape<32, 3, 8>>;
+using OddTiles = SortTuning<TileShape<32, 3>, MergeTileShape<32, 3, 8>, TiesTileShape<32, 2, 9, 4>>;
 
 inline std::vector<Options> all_options() {
   return {{Variant::binary_merge, LowLevelMerge::merge_path},
           {Variant::binary_merge, LowLevelMerge::rank_search},
           {Variant::multiway_merge, LowLevelMerge::merge_path},
           {Variant::multiway_merge, LowLevelMerge::rank_search}};
+}
+inline std::vector<Options> superkey_options() {
+  auto options = all_options();
+  options.push_back({Variant::key_then_ties, LowLevelMerge::merge_path});
+  return options;
 }
 inline std::string name_of(const Options& options) {
   return std::string(enum_name(options.variant)) + ", " + std::string(enum_name(options.low_level));
