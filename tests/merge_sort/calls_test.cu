@@ -60,6 +60,26 @@ TEST(Memory, IsOneCopyAndAPercent) {
   }
 }
 
+// Lists of ties as well, if there may be any.
+TEST(Memory, OfSuperkeysIsOneCopyAndAPercent) {
+  for (const std::int64_t n : {1, 512, 513, 5888, 20'000, 140'000}) {
+    if (is_small() && n > 20'000) continue;
+    for (const Options& options : all_options()) {
+      SCOPED_TRACE(std::to_string(n) + " references, " + name_of(options));
+      Workspace workspace;
+      const DeviceBuffer<float> tuples = on_device(random_floats(3 * n));
+      InPlace<std::uint32_t> references(numbered<std::uint32_t>(static_cast<std::size_t>(n)));
+      Guarded<float> values(n);
+      DeviceCount first_nan;
+      sort_superkeys(Tuples<float>{tuples.span(), 3, 0}, references.span(), values.span(),
+                     first_nan, workspace, nullptr, options);
+      const std::int64_t copied = n <= 512 ? 0 : n;
+      EXPECT_LE(workspace.bytes(), copied * 8 * 101 / 100 + 6 * 256);
+      WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
+    }
+  }
+}
+
 // For every size of an item and number of elements, without sorting any.
 template <std::size_t ItemBytes>
 void expect_few_positions() {
@@ -95,6 +115,13 @@ constexpr bool fit_everywhere() {
                99 * 1024) &&
           ...);
 }
+template <class C>
+constexpr bool ties_fit_everywhere() {
+  using Tuning = TuningOf<sizeof(detail::SuperkeyItem<C>)>;
+  return sizeof(detail::LongTiesStorage<Tuning, C>) <= 99 * 1024 &&
+         sizeof(detail::TiesStorage<C, typename Tuning::TiesShape>) <= 99 * 1024;
+}
+static_assert(ties_fit_everywhere<float>() && ties_fit_everywhere<double>());
 static_assert(fit_everywhere<1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 24, 28, 31, 32>());
 
 TEST(Memory, IsKeptForTheNextCall) {

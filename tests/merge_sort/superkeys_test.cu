@@ -174,6 +174,42 @@ TYPED_TEST(Superkeys, ByThePublicCallOnWholeTiles) {
   }
 }
 
+// Runs of about a tile of the tuning that callers get, and of several: in the first coordinate all
+// tie, in the others many.
+TYPED_TEST(Superkeys, OfLongTiesByThePublicCall) {
+  using Tuning = TuningOf<sizeof(detail::SuperkeyItem<TypeParam>)>;
+  constexpr auto tile = static_cast<std::size_t>(Tuning::SortShape::tile_items);
+  constexpr auto most_ranked = static_cast<std::size_t>(Tuning::TiesShape::most_ranked);
+  for (const std::size_t n : {most_ranked, most_ranked + 1, tile - 1, 2 * tile + 77}) {
+    if (is_small() && n > tile) continue;
+    for (const unsigned distinct : {3u, 1000u}) {
+      auto tuples = random_tuples<TypeParam>(n, 3, distinct, unsigned(n));
+      for (std::size_t i = 0; i < n; ++i) tuples.coordinates[3 * i] = TypeParam{7};
+      this->expect_sorted(tuples, tuples.all_references(), 0, /*is_public=*/true);
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+// Long runs that need not be sorted: in order, or of one value in the next coordinate.
+TYPED_TEST(Superkeys, OfLongTiesInOrder) {
+  for (const int ordered_by : {0, 1, 2, 3}) {
+    TupleSet<TypeParam> tuples{{}, 4};
+    for (int i = 0; i < 900; ++i) {
+      for (int k = 0; k < 4; ++k) {
+        const int number = k < ordered_by ? 1 : k == ordered_by ? i / 300 : (i * 7919) % 5;
+        tuples.coordinates.push_back(static_cast<TypeParam>(number));
+      }
+    }
+    SCOPED_TRACE("ordered by coordinate " + std::to_string(ordered_by));
+    this->expect_sorted(tuples, tuples.all_references(), 0);
+    auto reversed = tuples.all_references();
+    std::reverse(reversed.begin(), reversed.end());
+    this->expect_sorted(tuples, reversed, 0);
+    if (this->HasFailure()) return;
+  }
+}
+
 TEST(SuperkeyZeros, AreOneValue) {
   // Were -0.0 less than 0.0, the second coordinate would not decide.
   const DeviceBuffer<float> coordinates =
