@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 MERGE_PATH, RANK_SEARCH = "merge_path", "rank_search"
 LOOKS = {
     ("multiway_merge", MERGE_PATH): style.Look("multiway_merge", style.STRONG, "o", "-", 2.2, 6),
+    ("key_then_ties", MERGE_PATH): style.Look("key_then_ties", style.NAIVE, "X", "-", 1.8, 5),
     ("binary_merge", MERGE_PATH): style.Look("binary_merge (source)", style.MIDDLE, "s", "--"),
     ("binary_merge", RANK_SEARCH): style.Look(
         "binary_merge by rank search (source)", style.LIGHT, "^", ":"

@@ -271,7 +271,7 @@ class LongTiesTile {
       warp_set_pieces(shared, runs, tile, shared_.positions[0][lane_index()],
                       shared_.positions[1][lane_index()]);
     }
-    __syncthreads();  // the pieces are known
+    __syncthreads();  // the pieces of the tile are known
     block_merge_pieces<LowLevelMerge::merge_path>(shared, in, side_after(pass + 1), runs.ways, tile,
                                                   less);
   }

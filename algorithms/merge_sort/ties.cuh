@@ -406,7 +406,7 @@ __device__ __forceinline__ int block_sort_ranges(TiesStorage<C, Shape>& shared, 
     shared.sorted[d] = TiedItem<C>::of(range.begin, range.count() > 1 ? next[k] : Bits{0}, d);
   }
   block_fill_end(shared.sorted, all, TiedItem<C>{});
-  __syncthreads();  // the items are there
+  __syncthreads();  // the tied items are there
   block_sort_items<LowLevelMerge::merge_path>(shared.sorted, all, ByTie<C>{});
   for (int d = static_cast<int>(threadIdx.x); d < all; d += static_cast<int>(blockDim.x)) {
     const TiedItem<C> item = shared.sorted[d];

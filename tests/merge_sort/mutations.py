@@ -60,7 +60,7 @@ MUTATIONS = [
     ),
     (
         "partition: one item too many",
-        "if (<<<warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(tile.rank) ||| warp_sum(static_cast<std::uint64_t>(before)) <= static_cast<std::uint64_t>(tile.rank)>>>) {",
+        "if (<<<warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(rank) ||| warp_sum(static_cast<std::uint64_t>(before)) <= static_cast<std::uint64_t>(rank)>>>) {",
     ),
     (
         "partition: a guess beyond the interval",
@@ -84,11 +84,11 @@ MUTATIONS = [
     ),
     (
         "merge: pieces are not cut off at the tile's end",
-        "begins[lane] = <<<min(before, tile.count) ||| before>>>;",
+        "shared.begins[lane] = <<<min(before, tile.count) ||| before>>>;",
     ),
     (
         "passes: the first one goes to the wrong side",
-        "Columns from = <<<passes.merges % 2 == 0 ||| passes.merges % 2 != 0>>> ? home : spare;",
+        "Columns from = between_passes(<<<passes.merges % 2 == 0 ||| passes.merges % 2 != 0>>> ? home : spare);",
     ),
     (
         "positions: always of 4 bytes",
@@ -108,22 +108,134 @@ MUTATIONS = [
     ),
     (
         "superkeys: the last coordinate may be NaN",
-        "for (int k = 0; k < <<<dimensions ||| dimensions - 1>>>; ++k) is_broken |= tuple[k] != tuple[k];",
+        "for (int coordinate = 0; coordinate < <<<in.dimensions ||| in.dimensions - 1>>>; ++coordinate) {",
     ),
     (
-        "ties: long ones that are not in order are not seen",
-        "if (<<<order.is_tied_less(references[1], references[0]) ||| false>>>) atomicExch(is_needed, 1U);",
+        "ties: a run that begins in the tile before is sorted again",
+        "if (<<<range.begin < 0 ||| range.begin < -1>>> || range.begin >= count_) continue;",
     ),
     (
-        "ties: the last of a run is left out",
-        "for (int next = 1; <<<next <= after ||| next < after>>>; ++next) { const std::uint32_t reference = references[next];",
+        "ties: a run that begins in the next tile is sorted here",
+        "|| <<<range.begin >= count_ ||| range.begin > count_>>>) continue; own |= 1u << k;",
     ),
     (
-        "ties: of two coordinates, the tuples are not read",
-        "return <<<rest.is_tied_less(a.reference, b.reference) ||| a.reference < b.reference>>>;",
+        "ties: a run of just most_ranked is long",
+        "if (<<<range.count() > most_ranked ||| range.count() >= most_ranked>>>) { if (i < count_",
+    ),
+    (
+        "ties: a run that goes on to the left is taken for short",
+        "if (goes_on_left) low_ = place_of(max(tied.begin, <<<begin - most_ranked ||| begin - most_ranked + 1>>>));",
+    ),
+    (
+        "ties: no barrier after the tile is loaded",
+        "{{{__syncthreads();  // the tile is there, and its neighbours ||| ;}}}",
+    ),
+    (
+        "ties: no barrier after what lies beyond the tile is loaded",
+        "{{{__syncthreads();  // so much of the runs that cross its ends as decides whether they are long ||| ;}}}",
+    ),
+    (
+        "ties: no barrier after the dense list is made",
+        "{{{__syncthreads();  // the dense list is there ||| ;}}}",
+    ),
+    (
+        "ties: no barrier after the next coordinates",
+        "{{{__syncthreads();  // the next coordinates are there ||| ;}}}",
+    ),
+    (
+        "ties: only one coordinate more is looked at",
+        "if (__syncthreads_or(<<<longest > 1 ||| false>>>) == 0) break;",
+    ),
+    (
+        "ties: of equal coordinates, later places first",
+        "equal_before += bits == own && <<<other < d ||| other > d>>> ? 1 : 0;",
+    ),
+    (
+        "ties: by a merge sort, no barrier after the coordinates are read",
+        "{{{__syncthreads();  // they are read ||| ;}}}",
+    ),
+    (
+        "ties: by a merge sort, those of other runs tie",
+        "return <<<packed >> 16 == other.packed >> 16 ||| (packed >> 16 & 0xFFFFFFFFu) == (other.packed >> 16 & 0xFFFFFFFFu)>>>;",
+    ),
+    (
+        "ties: what stays is not copied",
+        "if (first + k < count_ && <<<(in_short_run >> k & 1) == 0 ||| (tied >> k & 1) == 0>>>) tied_.to[i] = tied_.from[i];",
+    ),
+    (
+        "ties: in two coordinates, the last is not looked at",
+        "for (int k = tied.known; <<<k < tied.depth ||| k < tied.depth - 1>>>; ++k) { const bool is_first",
+    ),
+    (
+        "long ties: a tile's share ends too early",
+        "[[nodiscard]] __device__ std::int64_t part_end() const { return <<<(number_ + 1) * count_ / tiles_ ||| min(part_begin() + MergeShape::tile_items, count_)>>>; }",
+    ),
+    (
+        "long ties: a merge does not wait for the stage before",
+        "progress_.wait_for(<<<tiles_ * stage ||| tiles_ * (stage - 1)>>>);",
+    ),
+    (
+        "long ties: the last stage does not wait for the last merge",
+        "progress_.wait_for(<<<tiles_ * (passes_.merges + 2) ||| tiles_ * (passes_.merges + 1)>>>);",
+    ),
+    (
+        "long ties: the flags are taken before all tiles have looked",
+        "progress_.wait_for(<<<tiles_ ||| 1>>>); if (!take_flags()) {",
+    ),
+    (
+        "long ties: no barrier after the positions",
+        "{{{__syncthreads();  // the positions are there ||| ;}}}",
+    ),
+    (
+        "long ties: a run of one tile is not sorted before its ties are",
+        "{{{__syncthreads();  // the run is sorted ||| ;}}}",
+    ),
+    (
+        "long ties: runs whose coordinate says nothing are dropped",
+        "if (threadIdx.x != 0 || <<<(flags_ & RunProgress::is_unordered) == 0 ||| true>>>) return;",
+    ),
+    (
+        "long ties: what is in order by one coordinate is in order",
+        "if (<<<ties_.superkeys.is_less(b, a, ties_.known) ||| b_bits < a_bits>>>) flags |= RunProgress::is_unordered;",
+    ),
+    (
+        "long ties: neighbours in two tiles are not compared",
+        "const std::int64_t end = <<<min(part_end() + 1, count_) ||| part_end()>>>;",
+    ),
+    (
+        "long ties: the values stay what merges have made of them",
+        "{{{home.values[i] = value; ||| ;}}}",
+    ),
+    (
+        "long ties: the next coordinate begins before this one is done",
+        "wait_until([&] { return <<<Counter(finished).load(cuda::memory_order_acquire) >= all ||| true>>>; });",
+    ),
+    (
+        "long ties: one list is lost",
+        "for (int known = 1; <<<known < depth ||| known < depth - 1>>>; ++known) {",
+    ),
+    (
+        "radix first: ties in the order of the input",
+        "const int depth = is_source ? 1 : is_radix ? <<<dimensions + 1 ||| dimensions>>> : dimensions;",
+    ),
+    (
+        "positions: runs in reverse order are taken for sorted",
+        "<<<are_sorted ||| true>>> ? through - count : runs.group_items(group) - through;",
+    ),
+    (
+        "positions: runs are in order if their ends are",
+        "const bool is_sorted = !has_two || <<<!less(in.load(run), in.load(run - 1)) ||| !less(in.load(run), in.load(run - runs.run_items))>>>;",
+    ),
+    (
+        "tile sort: always in order",
+        "if (__syncthreads_and(<<<is_after_others ||| true>>>) != 0) return;",
+    ),
+    (
+        "merge: pieces are always in order",
+        "if (__syncthreads_and(<<<is_after_others ||| true>>>) == 0) {",
     ),
     (
         "superkeys: any NaN, and not the first",
-        "{{{atomicMin(first_nan, static_cast<unsigned long long>(begin + k)); ||| *first_nan = static_cast<unsigned long long>(begin + k);}}}",
+        "{{{atomicMin(first_nan, index); ||| *first_nan = index;}}}",
     ),
 ]

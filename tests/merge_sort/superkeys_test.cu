@@ -39,10 +39,19 @@ TupleSet<C> random_tuples(std::size_t count, int dimensions, unsigned distinct, 
   return tuples;
 }
 
+/// On a device, small tiles are compiled for two of the four types, one of 4 bytes and one of 8:
+/// their kernels take minutes.
+template <class C>
+inline constexpr bool has_small_tiles = std::is_floating_point_v<C>
+#ifdef SIMT_EMULATION
+                                        || true
+#endif
+    ;
+
 template <class C>
 class Superkeys : public testing::Test {
  protected:
-  /// Sorts the references in every way, on small tiles, and by the public call if asked to.
+  /// Sorts the references in every way: on small tiles, or by the public call if asked to.
   void expect_sorted(const TupleSet<C>& tuples, std::vector<std::uint32_t> references, int primary,
                      bool is_public = false) {
     const DeviceBuffer<C> coordinates = on_device(tuples.coordinates);
@@ -57,12 +66,17 @@ class Superkeys : public testing::Test {
       Guarded<C> values(static_cast<std::int64_t>(references.size()), 3);
       DeviceCount first_nan(stream_);
       WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
-      if (is_public) {
+      bool is_sorted = false;
+      if constexpr (has_small_tiles<C>) {
+        if (!is_public) {
+          detail::run_sort_superkeys<SmallTiles>(device_tuples, sorted.span(), values.span(),
+                                                 first_nan, workspace_, stream_, options);
+          is_sorted = true;
+        }
+      }
+      if (!is_sorted) {
         sort_superkeys(device_tuples, sorted.span(), values.span(), first_nan, workspace_, stream_,
                        options);
-      } else {
-        detail::run_sort_superkeys<SmallTiles>(device_tuples, sorted.span(), values.span(),
-                                               first_nan, workspace_, stream_, options);
       }
       EXPECT_EQ(first_nan.get(stream_), -1);
       sorted.expect("reference", expected.values);
