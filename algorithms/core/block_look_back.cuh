@@ -21,10 +21,11 @@
 namespace warpath {
 
 /// The sum of all tiles before this one, in every lane. One full warp; `own_sum` is what the tile
-/// publishes. The last tile stores the sum of all tiles to *total.
+/// publishes, as number `which`. The last tile stores the sum of all tiles to *total.
 __device__ __forceinline__ std::int64_t warp_place(const LookBack& look_back, TileTicket ticket,
-                                                   unsigned own_sum, std::int64_t* total) {
-  const auto place = static_cast<std::int64_t>(look_back.sum_before(ticket, own_sum));
+                                                   unsigned own_sum, std::int64_t* total,
+                                                   int which = 0) {
+  const auto place = static_cast<std::int64_t>(look_back.sum_before(ticket, own_sum, which));
   if (lane_index() == 0 && ticket.tile == look_back.tiles() - 1) *total = place + own_sum;
   return place;
 }

@@ -170,18 +170,20 @@ class Workspace {
         std::exchange(next, next + padded(static_cast<std::int64_t>(sizeof(T)) * counts)))...};
   }
 
-  /// Look-back state for one kernel call over `tiles` tiles, cleared only when it grows.
-  LookBack look_back(cudaStream_t stream, std::int64_t tiles) {
+  /// Look-back state for one kernel call over `tiles` tiles, with `sums` sums each; cleared only
+  /// when it grows.
+  LookBack look_back(cudaStream_t stream, std::int64_t tiles, int sums = 1) {
     use_in(stream);
-    if (LookBack::bytes(tiles) > status_.count()) {
-      require_growth(stream, LookBack::bytes(tiles) - status_.count());
+    const std::int64_t capacity = LookBack::capacity_for(tiles, sums);
+    if (LookBack::bytes(capacity) > status_.count()) {
+      require_growth(stream, LookBack::bytes(capacity) - status_.count());
       status_ = {};
-      status_ = DeviceBuffer<unsigned char>(LookBack::bytes(tiles), stream);
+      status_ = DeviceBuffer<unsigned char>(LookBack::bytes(capacity), stream);
       WARPATH_CUDA_CHECK(
           cudaMemsetAsync(status_.data(), 0, static_cast<std::size_t>(status_.count()), stream));
-      status_tiles_ = tiles;
+      status_tiles_ = capacity;
     }
-    return {status_.data(), status_tiles_, tiles};
+    return {status_.data(), status_tiles_, tiles, sums};
   }
 
   /// `count` tickets for the blocks of one kernel call: 0 at first, and the kernel leaves them so.

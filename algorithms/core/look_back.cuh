@@ -40,7 +40,8 @@ struct TileTicket {
 
 /// The look-back state of one kernel call, in global memory; zero before the first call, and left
 /// ready for the next call by each call. A tile's sum is below 2^25, the sum of all of them below
-/// 2^63. Calls that share it must not overlap.
+/// 2^63. A call can have several sums of each tile, which have the tile's ticket in common. Calls
+/// that share the state must not overlap.
 class LookBack {
  public:
   /// Bytes of memory for calls of at most `tiles` tiles: 9 a tile, and 2 KiB.
@@ -48,10 +49,15 @@ class LookBack {
     return header_bytes + 2 * half_bytes(rows(tiles));
   }
 
+  /// What a call of `tiles` tiles with `sums` sums each takes, as a number of tiles with one sum.
+  static constexpr std::int64_t capacity_for(std::int64_t tiles, int sums) {
+    return tiles + (sums - 1) * rows(tiles) * warp_threads;
+  }
+
   LookBack() = default;
-  /// For a call of `tiles` tiles, with memory for `capacity` of them.
-  LookBack(unsigned char* memory, std::int64_t capacity, std::int64_t tiles)
-      : memory_(memory), row_capacity_(rows(capacity)), tiles_(tiles) {}
+  /// For a call of `tiles` tiles, with `sums` sums each, and memory for `capacity` tiles with one.
+  LookBack(unsigned char* memory, std::int64_t capacity, std::int64_t tiles, int sums = 1)
+      : memory_(memory), row_capacity_(rows(capacity)), tiles_(tiles), sums_(sums) {}
 
   [[nodiscard]] __device__ std::int64_t tiles() const { return tiles_; }
 
@@ -85,25 +91,27 @@ class LookBack {
       for (std::int64_t row = ticket.tile * share; row < end; ++row) clear_row(other, row);
     }
     if (ticket.tile == 0 && lane_index() == 0) {
-      header()[1 + ticket.half] = static_cast<std::uint64_t>(rows(tiles_));
+      header()[1 + ticket.half] = static_cast<std::uint64_t>(first_row(sums_));
     }
   }
 
-  /// Publishes the tile's own sum. One thread.
-  __device__ void publish(TileTicket ticket, unsigned sum) const {
-    Word(sums(ticket.half)[ticket.tile])
+  /// Publishes the tile's own sum, of those that it has number `which`. One thread.
+  __device__ void publish(TileTicket ticket, unsigned sum, int which = 0) const {
+    const std::int64_t row = first_row(which) + ticket.tile / warp_threads;
+    Word(sums(ticket.half)[row * warp_threads + ticket.tile % warp_threads])
         .store(sum_published | sum, cuda::std::memory_order_relaxed);
-    Long(row_sums(ticket.half)[ticket.tile / warp_threads])
-        .fetch_add(one_tile | sum, cuda::std::memory_order_relaxed);
+    Long(row_sums(ticket.half)[row]).fetch_add(one_tile | sum, cuda::std::memory_order_relaxed);
   }
 
   /// The sum of all tiles before this one, in every lane. One full warp; `own_sum` is what the tile
-  /// publishes.
-  [[nodiscard]] __device__ std::uint64_t sum_before(TileTicket ticket, unsigned own_sum) const {
-    const std::int64_t row = ticket.tile / warp_threads;
+  /// publishes, as number `which`.
+  [[nodiscard]] __device__ std::uint64_t sum_before(TileTicket ticket, unsigned own_sum,
+                                                    int which = 0) const {
+    const std::int64_t row = first_row(which) + ticket.tile / warp_threads;
     const int place_in_row = static_cast<int>(ticket.tile % warp_threads);
     const bool is_before = lane_index() < place_in_row;
-    const bool is_start = row == lane_index();  // nothing comes before the first row
+    // Nothing comes before the first row; in memory there are the rows of the sum before.
+    const bool is_start = ticket.tile / warp_threads == lane_index();
     std::uint64_t before = 0;
     wait_until([&] {
       // Lane i looks at tile i of the own row, at the row i + 1 rows up, and at what comes before
@@ -146,6 +154,8 @@ class LookBack {
 
   // Rows of a call: one more than it fills has a checkpoint.
   static constexpr std::int64_t rows(std::int64_t tiles) { return tiles / warp_threads + 1; }
+  /// The rows of one sum come after those of another.
+  [[nodiscard]] __device__ std::int64_t first_row(int which) const { return which * rows(tiles_); }
   // A half: checkpoints, row sums and sums. Before the first two lies a window of rows that are
   // never written, so that a look needs not ask where the first row is.
   static constexpr std::int64_t half_bytes(std::int64_t rows) {
@@ -178,6 +188,7 @@ class LookBack {
   unsigned char* memory_ = nullptr;
   std::int64_t row_capacity_ = 0;  // of a half
   std::int64_t tiles_ = 0;         // of this call
+  int sums_ = 1;                   // of a tile
 };
 
 }  // namespace warpath

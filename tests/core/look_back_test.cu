@@ -284,6 +284,52 @@ TEST(LookBack, ClearsTheOtherHalf) {
   }
 }
 
+/// scan_kernel for two sums of each tile: `sums` and `found` have those of all tiles, and then the
+/// others.
+__global__ void two_sums_kernel(LookBack look_back, const unsigned* sums, Found* found) {
+  for (;;) {
+    const TileTicket ticket = look_back.draw();
+    if (ticket.tile < 0) return;
+    for (int which = 0; which < 2; ++which) {
+      const unsigned sum = sums[which * look_back.tiles() + ticket.tile];
+      if (lane_index() == 0) look_back.publish(ticket, sum, which);
+    }
+    look_back.clear(ticket);
+    for (int which = 0; which < 2; ++which) {
+      const std::int64_t i = which * look_back.tiles() + ticket.tile;
+      const std::uint64_t before = look_back.sum_before(ticket, sums[i], which);
+      if (lane_index() == 0) {
+        found[i] = {before, found[i].visits + 1, static_cast<std::uint32_t>(look_back.tiles())};
+      }
+    }
+  }
+}
+
+// Calls with one sum, and with two, follow each other on one workspace: the rows of all sums must
+// be clear for each.
+TEST(LookBack, TilesHaveSeveralSums) {
+  Workspace workspace;
+  std::uint64_t seed = 1;
+  for (const std::int64_t tiles : {1, 31, 32, 33, 64, 100, 1100, 1024, 3, 1100, 2}) {
+    SCOPED_TRACE(std::to_string(tiles) + " tiles");
+    const std::vector<unsigned> first = random_sums(tiles, seed++, largest_sum);
+    const std::vector<unsigned> second = random_sums(tiles, seed++, largest_sum);
+    std::vector<unsigned> sums = first;
+    sums.insert(sums.end(), second.begin(), second.end());
+    std::vector<Found> expected = oracle(first);
+    const std::vector<Found> others = oracle(second);
+    expected.insert(expected.end(), others.begin(), others.end());
+    const DeviceBuffer<unsigned> in = on_device(sums);
+    DeviceBuffer<Found> found = on_device(std::vector<Found>(sums.size()));
+    launch({3, warp_threads}, two_sums_kernel, workspace.look_back(nullptr, tiles, 2), in.data(),
+           found.data());
+    EXPECT_EQ(on_host(found), expected);
+    Scan one_sum(first, nullptr);
+    one_sum.start(workspace, 2);
+    one_sum.expect_right();
+  }
+}
+
 TEST(LookBack, KeepsItsMemoryUntilItMustGrow) {
   Workspace workspace;
   const auto bytes_after = [&](std::int64_t tiles) {
@@ -298,6 +344,10 @@ TEST(LookBack, KeepsItsMemoryUntilItMustGrow) {
   EXPECT_EQ(bytes_after(100), at_first);
   EXPECT_EQ(bytes_after(1000), LookBack::bytes(1000));
   EXPECT_EQ(bytes_after(3), LookBack::bytes(1000));
+  static_cast<void>(workspace.look_back(nullptr, 480, 2));  // 2 x 16 rows: 1000 tiles have 32
+  EXPECT_EQ(workspace.bytes(), LookBack::bytes(1000));
+  static_cast<void>(workspace.look_back(nullptr, 512, 2));
+  EXPECT_EQ(workspace.bytes(), LookBack::bytes(LookBack::capacity_for(512, 2)));
 }
 
 TEST(LookBack, NeedsAtMost16BytesATile) {

@@ -43,6 +43,22 @@ MUTATIONS = [
         "if (ticket.tile < used) {{{clear_row(other, ticket.tile); ||| ;}}}",
     ),
     (
+        "look-back: only the rows of the first sum are cleared",
+        "header()[1 + ticket.half] = static_cast<std::uint64_t>(first_row(<<<sums_ ||| 1>>>));",
+    ),
+    (
+        "look-back: the second sum begins where the first ends, and not in a row of its own",
+        "const { return which * <<<rows(tiles_) ||| divide_up(tiles_, warp_threads)>>>; }",
+    ),
+    (
+        "look-back: the rows of the first sum come before the second",
+        "const bool is_start = <<<ticket.tile / warp_threads ||| row>>> == lane_index();",
+    ),
+    (
+        "look-back: a second sum has no room",
+        "return tiles + <<<(sums - 1) * rows(tiles) * warp_threads ||| 0>>>;",
+    ),
+    (
         "merge path: ties the other way",
         "if (<<<less(b[diagonal - 1 - middle], a[middle]) ||| !less(a[middle], b[diagonal - 1 - middle])>>>) {",
     ),
