@@ -10,7 +10,7 @@
 //   Extra memory    source: multi_warp has a copy of the arrays, and 8 bytes a warp and array;
 //                   the others none. look_back: 9 bytes for each 2048 references of each array, and
 //                   3 KiB. side_bits: that, and a bit a tuple. Partitions of elements: 9 bytes a
-//                   tile of some 16 KiB (three-way: 18), and 5 KiB.
+//                   tile of some 32 KiB (three-way: 18), and 3 KiB.
 //   Errors          std::invalid_argument, which names the argument, before anything is launched: a
 //                   span with a negative count or without memory; arrays of different sizes; too
 //                   little room; arguments that overlap; a number that is out of range.
@@ -27,7 +27,7 @@
 #include "partitioners/arguments.cuh"
 #include "partitioners/dispatch.cuh"
 #include "partitioners/levels.cuh"
-#include "partitioners/partition.cuh"
+#include "partitioners/partition_dispatch.cuh"
 #include "partitioners/selection.hpp"
 #include "partitioners/sides.cuh"
 #include "partitioners/variant.hpp"

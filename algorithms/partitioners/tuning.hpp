@@ -23,15 +23,44 @@ struct LevelShape {
   static constexpr int tile_items = warps * warp_items;
 };
 
-/// A partition of plain elements of `Bytes` bytes: a tile of about 16 KiB, at least a row for each
-/// warp.
-template <std::size_t Bytes>
-struct PartitionShape {
-  static constexpr int warps = 8;
-  static constexpr int threads = warps * 32;
-  static constexpr int rows = static_cast<int>(std::clamp<std::size_t>(64 / Bytes, 1, 16));
-  static constexpr int warp_items = rows * 32;
+/// Which kernel partitions plain elements; tests ask for one.
+enum class PartitionPath { automatic, plain, pipeline };
+
+/// How a tile of elements of `Bytes` bytes is divided: each warp takes some rows, and in a row each
+/// lane takes as many elements as are one access of 16 bytes, if that is possible. A lane has 128
+/// bytes; fewer of elements that are smaller than a word, each of which takes as long as a word.
+template <std::size_t Bytes, int Warps>
+struct TileShape {
+  static constexpr std::size_t lane_bytes = Bytes >= 4 ? 128 : Bytes == 3 ? 32 : 64;
+  static constexpr int warps = Warps;
+  static constexpr int width = 16 % Bytes == 0 ? 16 / Bytes : 1;
+  static constexpr int rows =
+      static_cast<int>(std::max<std::size_t>(lane_bytes / (width * Bytes), 1));
+  static constexpr int warp_items = rows * 32 * width;
   static constexpr int tile_items = warps * warp_items;
 };
+
+/// A partition of plain elements by the plain kernel.
+template <std::size_t Bytes>
+struct PartitionShape : TileShape<Bytes, Bytes <= 128 ? 8 : 4> {
+  static constexpr int threads = PartitionShape::warps * 32;
+};
+
+/// The same by the pipeline, where beside the sorters there are copiers, a loader, a publisher and
+/// at most two placers. Of a Hopper multiprocessor's 227 KiB of shared memory, all goes to stages,
+/// each a tile of about 32 KiB and up to 256 bytes more.
+template <std::size_t Bytes>
+    struct PipelineShape : TileShape < Bytes,
+    Bytes<4              ? 16
+          : Bytes <= 128 ? 8
+                         : 4> {
+  static constexpr int copiers = 8;
+  static constexpr int stages =
+      static_cast<int>((std::size_t{227} << 10) / (PipelineShape::tile_items * Bytes + 256));
+  static constexpr int threads = (PipelineShape::warps + copiers + 4) * 32;
+};
+
+/// From how many bytes of input on the pipeline is the faster one.
+inline constexpr long long pipeline_least_bytes = 20 << 20;
 
 }  // namespace warpath::partitioners::detail

@@ -1,5 +1,5 @@
 // Partitions of elements of many sizes on the device, judged by the oracle. What is compiled for
-// each size is in elements.cu.
+// each size is in elements.cu and large_elements.cu.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -7,6 +7,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+
+#include "partitioners/tuning.hpp"
 
 namespace warpath::partitioners::test {
 
@@ -30,6 +33,7 @@ inline constexpr std::array all_forms = {Form::two_outputs, Form::one_output, Fo
 
 struct PartitionCase {
   Form form = Form::two_outputs;
+  detail::PartitionPath path = detail::PartitionPath::automatic;
   std::int64_t n = 0;
   Share share = Share::half;
   std::uint64_t seed = 0;
@@ -40,9 +44,11 @@ struct PartitionCase {
 /// An element type, for tests that do not depend on it.
 struct ElementKind {
   std::size_t bytes;
-  std::int64_t tile_items;
+  std::int64_t plain_tile_items;
+  std::int64_t pipeline_tile_items;
   testing::AssertionResult (*check)(const PartitionCase&);
 };
-const std::array<ElementKind, 7>& element_kinds();
+std::span<const ElementKind> small_elements();  ///< of at most four bytes; the first of one
+std::span<const ElementKind> large_elements();
 
 }  // namespace warpath::partitioners::test

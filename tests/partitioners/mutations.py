@@ -108,26 +108,150 @@ MUTATIONS = [
     ),
     (
         "partition: no barrier before the counts",
-        "rows.store_counts(shared.warp_counts); {{{__syncthreads();  // the warps' counts are there ||| ;}}}",
+        "if (lane_index() == 0) shared.warp_counts[c][warp] = members; } {{{__syncthreads();  // the warps' counts are there ||| ;}}}",
     ),
     (
         "partition: no barrier before the tile is written",
         "{{{__syncthreads();  // the tile is staged, and its places are there ||| ;}}}",
     ),
     (
-        "partition: an element beyond the end is counted",
-        "return IsFull || <<<i < count_ ||| i <= count_>>>;",
-    ),
-    (
         "partition: the rest ignores where it begins",
-        "const std::int64_t last_begin = out.last_begin == nullptr ? 0 : <<<*out.last_begin ||| 0>>>;",
+        "std::int64_t last_place = <<<last_begin + index ||| index>>>;",
     ),
     (
-        "partition: the second look-back is not cleared",
-        "{{{WARPATH_CUDA_CHECK( cudaMemsetAsync(memory, 0, static_cast<std::size_t>(LookBack::bytes(tiles)), stream)); ||| ;}}}",
+        "partition: only the first class is published",
+        "if (warp == c && lane_index() == 0) { look_back.publish(ticket, static_cast<unsigned>(ranks.class_count(<<<c ||| 0>>>)), c);",
     ),
     (
-        "partition: the rank ignores other classes",
-        "const int rest = class_begin + i - <<<others ||| 0>>>;",
+        "partition: the count leaves out a part that is not full",
+        "if (left >= Shape::warp_items) { part.template load<true>(in + index, Shape::warp_items); part.template classify<true>(classes, Shape::warp_items); } else { part.template load<false>(in + index, static_cast<int>(left)); part.template classify<false>(classes, <<<static_cast<int>(left) ||| 0>>>);",
+    ),
+    (
+        "tile part: an element beyond the end is counted",
+        "const bool exists = IsFull || <<<own(row, k) < count ||| own(row, k) <= count>>>;",
+    ),
+    (
+        "tile part: an element beyond the end is written",
+        "if (IsFull || <<<own(row, k) < count ||| own(row, k) <= count>>>) rows_[row].store(tile + place, k);",
+    ),
+    (
+        "tile part: the last class ignores the others",
+        "for (int c = 0; c < last_class; ++c) place -= <<<before[c] ||| c == 0 ? before[c] : 0>>>;",
+    ),
+    (
+        "tile part: a row does not add to the next ones",
+        "ranks.before[c] += <<<row_count(totals_[c], row) ||| row == 0 ? 0 : row_count(totals_[c], row)>>>;",
+    ),
+    (
+        "tile part: counts of eight elements a row in a byte",
+        "static constexpr int count_bits = <<<Shape::width <= 4 ? 8 : 16 ||| 8>>>;",
+    ),
+    (
+        "tile part: a row's bits with those of the next",
+        "__popc(of_row & <<<((1u << Shape::width) - 1) ||| ~0u>>>)",
+    ),
+    (
+        "tile part: a vector from memory that is not aligned to it",
+        "if (<<<reinterpret_cast<std::uintptr_t>(part) % sizeof(uint4) == 0 ||| reinterpret_cast<std::uintptr_t>(part) % 4 == 0>>>) {",
+    ),
+    (
+        "tile part: an element is loaded from beyond the end",
+        "const Access access = <<<a / accesses_each < count ||| a / accesses_each <= count>>> ? accesses[a] : Access{};",
+    ),
+    (
+        "tile part: bytes of a word in the wrong order",
+        "static_cast<Access>(__byte_perm(words_[byte / 4], 0, <<<0x3210 >> byte % 4 * 4 ||| 0x3210>>>));",
+    ),
+    (
+        "tile part: a warp counts itself",
+        "if (<<<w < warp ||| w <= warp>>>) before[c] += warp_counts[c][w];",
+    ),
+    (
+        "copies: words begin a byte early",
+        "auto* target = reinterpret_cast<unsigned*>(to + <<<head ||| (head == 3 ? -1 : head)>>>);",
+    ),
+    (
+        "copies: the bytes after the last word are left out",
+        "{{{if (tail + lane < bytes) to[tail + lane] = from[tail + lane]; ||| ;}}}",
+    ),
+    (
+        "copies: more bytes before the first word than there are",
+        "const int head = <<<min(static_cast<int>(-reinterpret_cast<std::uintptr_t>(to) % 4), bytes) ||| static_cast<int>(-reinterpret_cast<std::uintptr_t>(to) % 4)>>>;",
+    ),
+    (
+        "copies: no shift",
+        "const unsigned shift = <<<static_cast<unsigned>(source % 4) * 8 ||| 0>>>;",
+    ),
+    (
+        "copies: elements before the first",
+        "{{{if (i >= 0) to[i] = from[i]; ||| to[i] = from[i];}}}",
+    ),
+    (
+        "pipeline: loads into a stage in use",
+        "if (tile >= Shape::stages) {{{hopper::wait(stage.copied, position.parity ^ 1); ||| ;}}}",
+    ),
+    (
+        "pipeline: sorts a stage that is not loaded",
+        "{{{hopper::wait(stage.loaded, position.parity); ||| ;}}}",
+    ),
+    (
+        "pipeline: a sorter writes before all have read",
+        "{{{hopper::wait(stage.counted, parity);  // and so the tile is in registers ||| ;}}}",
+    ),
+    (
+        "pipeline: copies a stage that is not written",
+        "{{{hopper::wait(stage.written, position.parity); ||| ;}}}",
+    ),
+    (
+        "pipeline: copies a stage that is not placed",
+        "{{{hopper::wait(stage.placed, position.parity); ||| ;}}}",
+    ),
+    (
+        "pipeline: one placer's place is enough",
+        "hopper::init(stage.placed, <<<last_class ||| 1>>>);",
+    ),
+    (
+        "pipeline: one copier fewer is waited for",
+        "hopper::init(stage.copied, <<<Shape::copiers + 1 ||| Shape::copiers>>>);",
+    ),
+    (
+        "pipeline: a stage is free before its sum is published",
+        "// A tile can be placed and copied before its own sum is published: the stage is not free yet. {{{arrive(stage.copied); ||| ;}}}",
+    ),
+    (
+        "pipeline: the rest ignores where it begins",
+        "std::int64_t last_place = <<<last_begin + begin(ticket) ||| begin(ticket)>>>;",
+    ),
+    (
+        "pipeline: the sums of the first class for all",
+        "const unsigned sum = members(stage, <<<c ||| 0>>>); if (lane_index() == 0) look_back_.publish(ticket, sum, c);",
+    ),
+    (
+        "pipeline: the tile lies elsewhere in its line",
+        "return reinterpret_cast<T*>(stage.bytes + <<<address % hopper::bulk_bytes ||| 0>>>);",
+    ),
+    (
+        "load of lines: the line before the array is read",
+        "if (<<<is_first && begin < 0 ||| false>>>) begin += line;",
+    ),
+    (
+        "load of lines: a line beyond the array is read",
+        "if (<<<end > bytes_left ||| false>>>) end = max(end - line, begin);",
+    ),
+    (
+        "load of lines: bytes before the first line are left out",
+        "{{{if (lane < min(begin, bytes)) to[lane] = from[lane]; ||| ;}}}",
+    ),
+    (
+        "load of lines: bytes after the last line are left out",
+        "{{{if (end + lane < bytes) to[end + lane] = from[end + lane]; ||| ;}}}",
+    ),
+    (
+        "load of lines: arrives before the lanes' bytes",
+        "{{{__syncwarp();  // the bytes that lanes have copied are there before the arrival says so ||| ;}}}",
+    ),
+    (
+        "path: a device that cannot run the pipeline gets it",
+        "return <<<can_pipeline ||| true>>> ? PartitionPath::pipeline : PartitionPath::plain;",
     ),
 ]
