@@ -184,7 +184,7 @@ MUTATIONS = [
     ),
     (
         "copies: elements before the first",
-        "{{{if (i >= 0) to[i] = from[i]; ||| to[i] = from[i];}}}",
+        "for (int i = copier * warp_threads + lane_index() - phase; i < count; i += Copiers * warp_threads) { {{{if (i >= 0) to[i] = from[i]; ||| to[i] = from[i];}}}",
     ),
     (
         "pipeline: loads into a stage in use",
@@ -248,7 +248,7 @@ MUTATIONS = [
     ),
     (
         "load of lines: arrives before the lanes' bytes",
-        "{{{__syncwarp();  // the bytes that lanes have copied are there before the arrival says so ||| ;}}}",
+        "stage.loaded); {{{__syncwarp();  // the bytes that lanes have copied are there before the arrival says so ||| ;}}} if (lane_index() == 0) hopper::arrive_expect(stage.loaded, bytes);",
     ),
     (
         "path: a device that cannot run the pipeline gets it",
