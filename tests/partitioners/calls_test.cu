@@ -144,9 +144,9 @@ TEST(Calls, TakeWhatTheHeaderSays) {
   constexpr std::array<std::int64_t, 6> most = {4 * n + 8 * 16 + 2 * padding,
                                                 9 * level_tiles + 3 * 1024,
                                                 9 * level_tiles + 3 * 1024 + n / 8 + padding,
-                                                9 * tiles + 5 * 1024,
-                                                9 * tiles + 5 * 1024,
-                                                18 * tiles + 5 * 1024};
+                                                9 * tiles + 3 * 1024,
+                                                9 * tiles + 3 * 1024,
+                                                18 * tiles + 3 * 1024};
   for (std::size_t which = 0; which < most.size(); ++which) {
     Calls calls;
     calls.make(which);

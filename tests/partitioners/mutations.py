@@ -143,10 +143,6 @@ MUTATIONS = [
         "ranks.before[c] += <<<row_count(totals_[c], row) ||| row == 0 ? 0 : row_count(totals_[c], row)>>>;",
     ),
     (
-        "tile part: counts of eight elements a row in a byte",
-        "static constexpr int count_bits = <<<Shape::width <= 4 ? 8 : 16 ||| 8>>>;",
-    ),
-    (
         "tile part: a row's bits with those of the next",
         "__popc(of_row & <<<((1u << Shape::width) - 1) ||| ~0u>>>)",
     ),
