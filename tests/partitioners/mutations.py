@@ -131,10 +131,6 @@ MUTATIONS = [
         "const bool exists = IsFull || <<<own(row, k) < count ||| own(row, k) <= count>>>;",
     ),
     (
-        "tile part: an element beyond the end is written",
-        "if (IsFull || <<<own(row, k) < count ||| own(row, k) <= count>>>) rows_[row].store(tile + place, k);",
-    ),
-    (
         "tile part: the last class ignores the others",
         "for (int c = 0; c < last_class; ++c) place -= <<<before[c] ||| c == 0 ? before[c] : 0>>>;",
     ),
