@@ -359,7 +359,8 @@ harness::Technique partitioners_technique() {
             "one pass over the level, both sides through one word of a look-back; one pass over "
             "plain elements"},
            {Variant::side_bits, Role::technique,
-            "the same, but each tuple's side is found once, for all arrays"}},
+            "each tuple's side is noted once, for all arrays: in L2, or in a block's shared "
+            "memory"}},
           {{"cub", Role::peer, Runs::gpu,
             "CUB DevicePartition::If, of one predicate (the rest comes in reverse) or two"}}),
       .device_bytes = device_bytes,

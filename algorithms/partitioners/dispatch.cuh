@@ -9,9 +9,12 @@
 #include "core/divide_up.hpp"
 #include "core/launch.cuh"
 #include "partitioners/arguments.cuh"
+#include "partitioners/block_level.cuh"
 #include "partitioners/levels.cuh"
 #include "partitioners/look_back_level.cuh"
 #include "partitioners/selection.hpp"
+#include "partitioners/side_bits_level.cuh"
+#include "partitioners/side_tables.cuh"
 #include "partitioners/sides.cuh"
 #include "partitioners/source_partitioners.cuh"
 #include "partitioners/tuning.hpp"
@@ -83,25 +86,106 @@ void run_source(const LevelArguments& a, const Sides& sides, const Options& opti
 }
 
 template <class Sides>
-void run_look_back(const LevelArguments& a, const Sides& sides, std::int64_t* total,
-                   Workspace& workspace, cudaStream_t stream) {
+void run_look_back(const LevelArguments& a, const Sides& sides, Workspace& workspace,
+                   cudaStream_t stream) {
   const auto kernel = look_back_level_kernel<Sides>;
   const std::int64_t tiles = a.arrays.count * tiles_of_array(a.level);
   const std::int64_t resident = resident_blocks(kernel, LevelShape::threads, sizeof(LevelStorage));
+  const auto [total] = workspace.take<std::int64_t>(stream, 1);
   launch({static_cast<unsigned>(std::min(tiles, resident)), LevelShape::threads,
           sizeof(LevelStorage), stream},
          kernel, a.level, sides, a.primary, a.arrays, workspace.look_back(stream, tiles), total,
          a.medians);
 }
 
-inline void run_side_bits(const LevelArguments& a, std::int64_t tuple_count, Workspace& workspace,
-                          cudaStream_t stream) {
-  const std::int64_t words = divide_up(tuple_count, 32);
-  const auto [total, greater_bits] = workspace.take<std::int64_t, std::uint32_t>(stream, 1, words);
-  WARPATH_CUDA_CHECK(cudaMemsetAsync(
-      greater_bits, 0, static_cast<std::size_t>(words) * sizeof(std::uint32_t), stream));
+/// Notes in `greater_bits`, of a bit a tuple, which tuples are greater than their segment's pivot.
+inline void run_note_sides(const LevelArguments& a, std::int64_t tuple_count,
+                           std::uint32_t* greater_bits, cudaStream_t stream) {
+  const auto words = static_cast<std::size_t>(divide_up(tuple_count, 32));
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(greater_bits, 0, words * sizeof(std::uint32_t), stream));
   launch(loop_over(a.level.n, stream), note_sides_kernel<>, a.level, a.primary, greater_bits);
-  run_look_back(a, LookUpSides{greater_bits}, total, workspace, stream);
+}
+
+inline void run_segment_tiles(const LevelArguments& a, std::int64_t tuple_count,
+                              Workspace& workspace, cudaStream_t stream) {
+  const auto kernel = segment_tiles_kernel<>;
+  const auto [total, greater_bits] =
+      workspace.take<std::int64_t, std::uint32_t>(stream, 1, divide_up(tuple_count, 32));
+  run_note_sides(a, tuple_count, greater_bits, stream);
+  const std::int64_t tiles = a.arrays.count * segment_tiles_of_array(a.level);
+  const std::int64_t resident =
+      resident_blocks(kernel, SegmentTileShape::threads, sizeof(SegmentTileStorage));
+  launch({static_cast<unsigned>(std::min(tiles, resident)), SegmentTileShape::threads,
+          sizeof(SegmentTileStorage), stream},
+         kernel, a.level, LookUpSides{greater_bits}, a.primary, a.arrays,
+         workspace.look_back(stream, tiles), total, a.medians);
+}
+
+/// The most bytes that a block's tables can have.
+template <class Shape>
+std::size_t most_table_bytes() {
+  return std::min(Shape::block_bytes, device_shared_bytes()) - sizeof(BlockLevelStorage<Shape>);
+}
+
+/// A block a segment.
+template <class Shape, class Sides>
+void run_block_segments(const LevelArguments& a, const Sides& sides, cudaStream_t stream) {
+  const SideTableSize size =
+      side_table_size(a.level.largest_segment(), Shape::cells, most_table_bytes<Shape>());
+  launch({a.level.segments(), Shape::threads,
+          sizeof(BlockLevelStorage<Shape>) + size.words() * sizeof(std::uint32_t), stream},
+         block_segments_kernel<Sides, Shape>, a.level, sides, a.primary, a.arrays, a.medians, size);
+}
+
+/// A block a range of segments: the largest ranges that one tile holds. Segments have at most
+/// Shape::tile_items elements.
+template <class Shape, class Sides>
+void run_block_ranges(const LevelArguments& a, const Sides& sides, cudaStream_t stream) {
+  Level ranges{a.level.n, 0};
+  while (ranges.largest_segment() > Shape::tile_items) ++ranges.number;
+  const std::size_t nodes = (std::size_t{1} << (a.level.number - ranges.number)) * 4;
+  const SideTableSize size =
+      side_table_size(ranges.largest_segment(), Shape::cells, most_table_bytes<Shape>() - nodes);
+  launch({ranges.segments(), Shape::threads,
+          sizeof(BlockLevelStorage<Shape>) + size.words() * sizeof(std::uint32_t) + nodes, stream},
+         block_ranges_kernel<Sides, Shape>, a.level, ranges.number, sides, a.primary, a.arrays,
+         a.medians, size);
+}
+
+/// Where `side_bits` holds the sides of a level's tuples.
+enum class SideStore {
+  bits,            ///< in global memory, for all segments
+  large_segments,  ///< in shared memory, of a segment a block, and a block a multiprocessor
+  segments,        ///< the same, but several blocks a multiprocessor
+  ranges           ///< in shared memory, of several segments a block
+};
+
+/// The choice by the size of segments: the smaller they are, the less a block has to hold.
+inline SideStore side_store_of(Level level) {
+  const std::uint32_t largest = level.largest_segment();
+  if (largest <= most_of_range_store) return SideStore::ranges;
+  // A segment has one block, and all multiprocessors shall have some.
+  const auto processors = static_cast<std::uint32_t>(device_processors());
+  if (level.segments() < processors - processors / 4) return SideStore::bits;
+  if (largest <= most_of_segment_store) return SideStore::segments;
+  return largest <= most_tuples_of_tables(most_table_bytes<LargeSegmentShape>())
+             ? SideStore::large_segments
+             : SideStore::bits;
+}
+
+template <class Sides>
+void run_side_bits(const LevelArguments& a, const Sides& sides, std::int64_t tuple_count,
+                   Workspace& workspace, cudaStream_t stream) {
+  switch (side_store_of(a.level)) {
+    case SideStore::bits:
+      return run_segment_tiles(a, tuple_count, workspace, stream);
+    case SideStore::large_segments:
+      return run_block_segments<LargeSegmentShape>(a, sides, stream);
+    case SideStore::segments:
+      return run_block_segments<SegmentShape>(a, sides, stream);
+    case SideStore::ranges:
+      return run_block_ranges<RangeShape>(a, sides, stream);
+  }
 }
 
 /// Partitions a level by the variant that `options` name. Where there is nothing to partition, all
@@ -118,10 +202,9 @@ void run_level(const LevelArguments& a, const TupleOrder<Coordinate>& order,
   } else if (options.variant == Variant::source) {
     run_source(a, sides, options, workspace, stream);
   } else if (options.variant == Variant::look_back) {
-    const auto [total] = workspace.take<std::int64_t>(stream, 1);
-    run_look_back(a, sides, total, workspace, stream);
+    run_look_back(a, sides, workspace, stream);
   } else {
-    run_side_bits(a, tuple_count, workspace, stream);
+    run_side_bits(a, sides, tuple_count, workspace, stream);
   }
 }
 

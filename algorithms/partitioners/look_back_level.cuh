@@ -1,5 +1,4 @@
-// `look_back` and `side_bits`: a level in one pass over its reference arrays, whatever its
-// segments are.
+// `look_back`: a level in one pass over its reference arrays, whatever its segments are.
 //
 // Tiles of all arrays are counted in one decoupled look-back (core/look_back.cuh), and one word
 // tells both sides: an element that is less than its segment's pivot counts 2, the pivot counts 1.
@@ -7,9 +6,7 @@
 // the rest is this segment's: half of it, rounded down, are less; what is odd says that the pivot
 // has been passed; all others of the places before are greater.
 //
-// `look_back` compares superkeys, which takes a random read of a tuple for each reference.
-// `side_bits` notes the side of each tuple once: in the primary array it is known from the place,
-// without any comparison; n bits, indexed by tuple, then serve all other arrays.
+// Superkeys are compared, which takes a random read of a tuple for each reference.
 //
 // Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
 // NVIDIA 2016.
@@ -163,27 +160,6 @@ __global__ void __launch_bounds__(LevelShape::threads)
     for (int warp = 0; warp < warp_index(); ++warp) before += shared.warp_units[warp];
     rows.store(arrays.out[array], static_cast<std::uint32_t>(before));
     __syncthreads();  // the ticket and the counts are read
-  }
-}
-
-/// Sets the bit of every tuple that is greater than its segment's pivot; all bits are 0 before. Any
-/// grid of blocks of loop_threads threads.
-template <int Threads = loop_threads>
-__global__ void __launch_bounds__(Threads)
-    note_sides_kernel(Level level, const std::uint32_t* primary, std::uint32_t* greater_bits) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * Threads;
-  const auto first_of_warp = [](std::int64_t i) { return i - lane_index(); };
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * Threads + threadIdx.x;
-       first_of_warp(i) < level.n; i += stride) {
-    const auto first = static_cast<std::uint32_t>(first_of_warp(i));
-    const auto place = static_cast<std::uint32_t>(i);
-    LevelPlace at = root_of(level);
-    at.descend(level, first, min(first + warp_threads, level.n) - 1);  // the same in all lanes
-    if (place >= level.n) continue;
-    at.descend(level, place);
-    if (!at.has(place) || place <= at.segment.median()) continue;
-    const std::uint32_t reference = primary[place];
-    atomicOr(greater_bits + reference / 32, 1u << reference % 32);
   }
 }
 

@@ -9,8 +9,9 @@
 // synchronise unless checks are on.
 //   Extra memory    source: multi_warp has a copy of the arrays, and 8 bytes a warp and array;
 //                   the others none. look_back: 9 bytes for each 2048 references of each array, and
-//                   3 KiB. side_bits: that, and a bit a tuple. Partitions of elements: 9 bytes a
-//                   tile of some 32 KiB (three-way: 18), and 3 KiB.
+//                   3 KiB. side_bits: where segments are large a bit a tuple, 9 bytes for each 4096
+//                   references of each array, and 3 KiB; else none. Partitions of elements: 9 bytes
+//                   a tile of some 32 KiB (three-way: 18), and 3 KiB.
 //   Errors          std::invalid_argument, which names the argument, before anything is launched: a
 //                   span with a negative count or without memory; arrays of different sizes; too
 //                   little room; arguments that overlap; a number that is out of range.

@@ -23,6 +23,32 @@ struct LevelShape {
   static constexpr int tile_items = warps * warp_items;
 };
 
+/// A tile of `side_bits`; `Blocks` blocks shall share a multiprocessor.
+template <int Threads, int Rows, int Blocks>
+struct SideShape {
+  static constexpr int threads = Threads;
+  static constexpr int warps = threads / 32;
+  static constexpr int rows = Rows;
+  static constexpr int warp_items = rows * 32;
+  static constexpr int tile_items = warps * warp_items;
+  static constexpr int blocks = Blocks;
+};
+using SegmentTileShape = SideShape<256, 16, 4>;
+
+/// The same where sides are held in shared memory: cells of the first table for each tuple, and the
+/// most bytes that a block shall have.
+template <int Threads, int Rows, int Blocks, int Cells, std::size_t BlockBytes>
+struct SideTableShape : SideShape<Threads, Rows, Blocks> {
+  static constexpr int cells = Cells;
+  static constexpr std::size_t block_bytes = BlockBytes;
+};
+using LargeSegmentShape = SideTableShape<1024, 8, 1, 24, std::size_t{256} * 1024>;
+using SegmentShape = SideTableShape<256, 8, 4, 24, std::size_t{56} * 1024>;
+using RangeShape = SideTableShape<256, 8, 4, 48, std::size_t{56} * 1024>;
+/// The largest segments that the last two are for.
+inline constexpr std::uint32_t most_of_segment_store = 16384;
+inline constexpr std::uint32_t most_of_range_store = 1024;
+
 /// Which kernel partitions plain elements; tests ask for one.
 enum class PartitionPath { automatic, plain, pipeline };
 

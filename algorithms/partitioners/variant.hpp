@@ -10,7 +10,7 @@ namespace warpath::partitioners {
 enum class Variant {
   source,     ///< the source: one of four partitioners, by level
   look_back,  ///< one pass over the level, both sides through one word of a decoupled look-back
-  side_bits   ///< the same, but which tuple is on which side is found once, for all arrays
+  side_bits   ///< which tuple is on which side is noted once, for all arrays, without comparisons
 };
 constexpr auto enum_table(Variant) {
   return std::to_array<EnumName<Variant>>({{Variant::source, "source"},
@@ -38,7 +38,7 @@ constexpr auto enum_table(Partitioner) {
 inline constexpr int most_warps = 65536;
 
 struct Options {
-  Variant variant = Variant::look_back;
+  Variant variant = Variant::side_bits;
   /// Of `source`: the partitioner, if another than the level's shall run.
   Partitioner partitioner = Partitioner::by_level;
   /// Of `source`: how many warps its kernels have, 1 to most_warps. The source's examples run 64

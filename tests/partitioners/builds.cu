@@ -127,6 +127,37 @@ Outputs expected_outputs(const Case& c, const Arrays<C>& arrays, int level) {
   return expected;
 }
 
+/// A level of `side_bits` with another store than it chooses.
+template <class C>
+void run_store(Store store, const Tuples<C>& tuples, Level level, const std::uint32_t* primary,
+               const std::vector<ReferenceArray>& arrays, std::uint32_t* medians,
+               Workspace& workspace, cudaStream_t stream) {
+  detail::ArrayList list{};
+  for (const ReferenceArray& array : arrays) {
+    list.in[list.count] = array.in.data;
+    list.out[list.count++] = array.out.data;
+  }
+  const detail::LevelArguments a{level, primary, list, medians, nullptr};
+  const detail::CompareSides<C> sides{{tuples.coordinates.data, tuples.dimensions, tuples.primary}};
+  using Crowded = detail::SideTableShape<64, 2, 1, 1, 4096>;
+  static_assert(Crowded::tile_items == tile_of_crowded_ranges);
+  switch (store) {
+    case Store::large_segments:
+      return detail::run_block_segments<detail::LargeSegmentShape>(a, sides, stream);
+    case Store::segments:
+      return detail::run_block_segments<detail::SegmentShape>(a, sides, stream);
+    case Store::ranges:
+      return detail::run_block_ranges<detail::RangeShape>(a, sides, stream);
+    case Store::crowded_segments:
+      return detail::run_block_segments<Crowded>(a, sides, stream);
+    case Store::crowded_ranges:
+      return detail::run_block_ranges<Crowded>(a, sides, stream);
+    default:
+      return detail::run_segment_tiles(a, tuples.coordinates.count / tuples.dimensions, workspace,
+                                       stream);
+  }
+}
+
 template <class C>
 Outputs run_level(const Case& c, const Arrays<C>& arrays, int level, Workspace& workspace,
                   cudaStream_t stream) {
@@ -146,9 +177,14 @@ Outputs run_level(const Case& c, const Arrays<C>& arrays, int level, Workspace& 
   Guarded<std::uint32_t> medians(std::int64_t{1} << level);
   Guarded<std::uint32_t> next_medians(std::int64_t{2} << level);
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // what fills the outputs runs in another stream
-  partition_level(Tuples<C>{coordinates.span(), arrays.tuples.dimensions, primary}, level,
-                  primary_references.span(), others, {medians.span(), next_medians.span()},
-                  workspace, stream, c.options);
+  const Tuples<C> tuples{coordinates.span(), arrays.tuples.dimensions, primary};
+  if (c.store == Store::by_level) {
+    partition_level(tuples, level, primary_references.span(), others,
+                    {medians.span(), next_medians.span()}, workspace, stream, c.options);
+  } else {
+    run_store(c.store, tuples, {static_cast<std::uint32_t>(arrays.n()), level},
+              primary_references.data(), others, medians.span().data, workspace, stream);
+  }
   Outputs result{{}, medians.get(), next_medians.get()};
   for (const auto& out : outs) result.arrays.push_back(out.get());
   return result;
@@ -274,7 +310,8 @@ std::string describe(const Case& c) {
   static constexpr std::array distributions = {"uniform", "few_values", "all_equal", "sorted",
                                                "opposed"};
   return std::string(enum_name(c.options.variant)) + ", " +
-         std::string(enum_name(c.options.partitioner)) + ", " + std::to_string(c.options.warps) +
+         std::string(enum_name(c.options.partitioner)) + ", store " +
+         std::to_string(static_cast<int>(c.store)) + ", " + std::to_string(c.options.warps) +
          " warps, n = " + std::to_string(c.n) + ", " + std::to_string(c.dimensions) +
          " dimensions of " + types[static_cast<std::size_t>(c.type)] + ", " +
          distributions[static_cast<std::size_t>(c.distribution)] + ", seed " +

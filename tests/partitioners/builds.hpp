@@ -27,6 +27,21 @@ inline constexpr std::array all_distributions = {Distribution::uniform, Distribu
                                                  Distribution::all_equal, Distribution::sorted,
                                                  Distribution::opposed};
 
+/// Where `side_bits` holds sides, if it shall not choose by itself; each can do any level, but for
+/// ranges, whose segments must not be larger than their tile. The crowded ones have small tiles,
+/// and tables of a cell a tuple, so that most tuples share cells and many sides are left to
+/// comparisons.
+enum class Store {
+  by_level,
+  bits,
+  large_segments,
+  segments,
+  ranges,
+  crowded_segments,
+  crowded_ranges
+};
+inline constexpr std::uint32_t tile_of_crowded_ranges = 128;
+
 struct Case {
   Type type = Type::float32;
   std::int64_t n = 0;
@@ -35,6 +50,7 @@ struct Case {
   Options options = {};
   std::uint64_t seed = 0;
   bool on_default_stream = false;
+  Store store = Store::by_level;
 };
 std::string describe(const Case& c);
 

@@ -100,11 +100,99 @@ MUTATIONS = [
     ),
     (
         "side bits: not cleared",
-        "{{{WARPATH_CUDA_CHECK(cudaMemsetAsync( greater_bits, 0, static_cast<std::size_t>(words) * sizeof(std::uint32_t), stream)); ||| ;}}}",
+        "{{{WARPATH_CUDA_CHECK(cudaMemsetAsync(greater_bits, 0, words * sizeof(std::uint32_t), stream)); ||| ;}}}",
     ),
     (
         "side bits: no atomic",
         "{{{atomicOr(greater_bits + reference / 32, 1u << reference % 32); ||| greater_bits[reference / 32] |= 1u << reference % 32;}}}",
+    ),
+    (
+        "tiles: the pivot is not counted",
+        "return less * units_of_less + <<<pivots ||| 0>>> * units_of_pivot;",
+    ),
+    (
+        "tiles: all segments before have the same size",
+        "static_cast<std::int64_t>(larger) * units_of_segment(<<<least + 1 ||| least>>>);",
+    ),
+    (
+        "tiles: the next ticket is drawn too early",
+        "(is_less ? less_out : greater_out)[rank] = references[row]; }); {{{__syncthreads();  // the ticket and the counts are read ||| ;}}}",
+    ),
+    (
+        "warp sides: rows before are not counted",
+        "before += <<<side_counts(__popc(less), __popc(greater)) ||| 0>>>;",
+    ),
+    (
+        "warp sides: ranks of the other side",
+        "const unsigned below = (is_less ? <<<less : greater ||| greater : less>>>) & lanes_below();",
+    ),
+    (
+        "warp sides: both sides are kept",
+        "{{{sides_ &= ~((both_sides ^ side) << 2 * row); ||| ;}}}",
+    ),
+    (
+        "block counts: no barrier before the counts",
+        "if (lane_index() == 0) shared[warp_index()] = counts; {{{__syncthreads();  // the warps' counts are there ||| ;}}}",
+    ),
+    (
+        "side tables: not cleared",
+        "{{{for (std::uint32_t i = threadIdx.x; i < size_.words() / 4; i += blockDim.x) lines[i] = Line{}; ||| ;}}}",
+    ),
+    (
+        "side tables: nothing is noted again",
+        "if (<<<read(first_, first_cell(reference)) != both_sides ||| true>>>) return;",
+    ),
+    (
+        "side tables: the second is not asked",
+        "return side == both_sides ? <<<read(second_, second_cell(reference)) ||| side_less>>> : side;",
+    ),
+    (
+        "block: comparisons the wrong way round",
+        "return side == Side::less ? <<<side_less : side_greater ||| side_greater : side_less>>>;",
+    ),
+    (
+        "block: what the tables do not tell is greater",
+        "sides.keep(row, <<<compare(row) ||| side_greater>>>);",
+    ),
+    (
+        "block segments: no barrier after clearing",
+        "tables.block_clear(); {{{__syncthreads();  // the tables are empty ||| ;}}} const std::uint32_t own = warp_index() * Shape::warp_items + lane_index(); #pragma unroll 1",
+    ),
+    (
+        "block segments: no barrier between the steps",
+        "{{{__syncthreads();  // all sides are noted, in one table or in both ||| ;}}}",
+    ),
+    (
+        "block segments: counts of two tiles in one place",
+        "turn = <<<1 - turn ||| turn>>>;",
+    ),
+    (
+        "block segments: tiles before are not counted",
+        "{{{less += less_of(counts.all); ||| ;}}}",
+    ),
+    (
+        "block ranges: a gap has an element",
+        "const bool has_element = <<<place + 1 < share.begin + share.length ||| place < share.begin + share.length>>> && place < count_;",
+    ),
+    (
+        "block ranges: larger shares before are not counted",
+        "const std::uint32_t larger = <<<share.begin - share.number * least_ ||| 0>>>;  // shares before this one",
+    ),
+    (
+        "block ranges: a warp's node goes too deep",
+        "if (first_of_warp < greater && <<<first_of_warp + Rows * warp_threads > greater ||| first_of_warp + Rows * warp_threads > greater + 1>>>) break;",
+    ),
+    (
+        "block ranges: no barrier before the nodes are read",
+        "{{{__syncthreads();  // the nodes are there, and all sides in the first table ||| ;}}}",
+    ),
+    (
+        "block ranges: no barrier before sides are looked up",
+        "{{{__syncthreads();  // all sides are noted ||| ;}}}",
+    ),
+    (
+        "block ranges: counts of two arrays in one place",
+        "shared.warp_counts[<<<array % 2 ||| 0>>>]",
     ),
     (
         "partition: no barrier before the counts",
