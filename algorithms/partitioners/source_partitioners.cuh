@@ -38,33 +38,43 @@ struct SideCounts {
   std::uint32_t greater;
 };
 
-/// Goes through part of a segment by rows of 32, and gives each row to store(reference, is_less,
-/// is_greater): this lane's reference, and two ballots. One full warp.
+/// Goes through part of a segment by rows of 32, in source_arrays_at_once arrays from `first_array`
+/// on, and gives each row to store(i, reference, is_less, is_greater): the i-th of these arrays,
+/// this lane's reference, and two ballots. One full warp.
 template <class Sides, class Store>
-__device__ __forceinline__ void warp_for_each_row(const Sides& sides, const std::uint32_t* in,
-                                                  Segment part, const typename Sides::Pivot& pivot,
-                                                  Store store) {
+__device__ __forceinline__ void warp_for_each_row(const Sides& sides, const ArrayList& arrays,
+                                                  int first_array, Segment part,
+                                                  const typename Sides::Pivot& pivot, Store store) {
   // Tuples lie anywhere in memory: the reads of some rows are under way at once.
+  constexpr int at_once = source_arrays_at_once;
   constexpr int rows = source_rows_at_once;
   for (std::uint32_t first = part.begin; first < part.end; first += rows * warp_threads) {
-    std::uint32_t references[rows];
-    bool is_less[rows];
-    bool is_greater[rows];
+    std::uint32_t references[at_once][rows];
+    Side side[at_once][rows];
 #pragma unroll
-    for (int row = 0; row < rows; ++row) {
-      const std::uint32_t place = first + row * warp_threads + lane_index();
-      references[row] = place < part.end ? in[place] : pivot.reference;
+    for (int i = 0; i < at_once; ++i) {
+      const std::uint32_t* const in = arrays.in[min(first_array + i, arrays.count - 1)];
+#pragma unroll
+      for (int row = 0; row < rows; ++row) {
+        const std::uint32_t place = first + row * warp_threads + lane_index();
+        const bool is_there = place < part.end && first_array + i < arrays.count;
+        references[i][row] = is_there ? in[place] : pivot.reference;
+      }
     }
 #pragma unroll
-    for (int row = 0; row < rows; ++row) {
-      const Side side = sides.side(references[row], pivot);  // beyond the end: the pivot's own
-      is_less[row] = side == Side::less;
-      is_greater[row] = side == Side::greater;
+    for (int i = 0; i < at_once; ++i) {
+#pragma unroll
+      for (int row = 0; row < rows; ++row) {
+        side[i][row] = sides.side(references[i][row], pivot);  // beyond the end: the pivot's own
+      }
     }
 #pragma unroll
-    for (int row = 0; row < rows; ++row) {
-      store(references[row], __ballot_sync(full_warp, is_less[row]),
-            __ballot_sync(full_warp, is_greater[row]));
+    for (int i = 0; i < at_once; ++i) {
+#pragma unroll
+      for (int row = 0; row < rows; ++row) {
+        store(i, references[i][row], __ballot_sync(full_warp, side[i][row] == Side::less),
+              __ballot_sync(full_warp, side[i][row] == Side::greater));
+      }
     }
   }
 }
@@ -111,23 +121,52 @@ __global__ void __launch_bounds__(source_block_threads)
   const std::uint32_t node = node_of(share.segment, primary);
   if (share.part == 0 && lane_index() == 0) medians[share.k] = node;
 
-  for (int array = 0; array < arrays.count; ++array) {
-    std::uint32_t* const to = temporary + static_cast<std::int64_t>(array) * level.n;
-    std::uint32_t less_end = share.places.begin;
-    std::uint32_t greater_begin = share.places.end;
+  constexpr int at_once = source_arrays_at_once;
+  for (int first = 0; first < arrays.count; first += at_once) {
+    std::uint32_t less_end[at_once];
+    std::uint32_t greater_begin[at_once];
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      less_end[i] = share.places.begin;
+      greater_begin[i] = share.places.end;
+    }
     if (share.places.count() > 0) {
-      warp_for_each_row(sides, arrays.in[array], share.places, sides.pivot(node),
-                        [&](std::uint32_t reference, unsigned is_less, unsigned is_greater) {
-                          if (has_own_bit(is_less)) to[less_end + own_rank(is_less)] = reference;
-                          if (has_own_bit(is_greater))
-                            to[greater_begin - 1 - own_rank(is_greater)] = reference;
-                          less_end += __popc(is_less);
-                          greater_begin -= __popc(is_greater);
+      warp_for_each_row(sides, arrays, first, share.places, sides.pivot(node),
+                        [&](int i, std::uint32_t reference, unsigned is_less, unsigned is_greater) {
+                          std::uint32_t* const to =
+                              temporary + static_cast<std::int64_t>(first + i) * level.n;
+                          if (has_own_bit(is_less)) to[less_end[i] + own_rank(is_less)] = reference;
+                          if (has_own_bit(is_greater)) {
+                            to[greater_begin[i] - 1 - own_rank(is_greater)] = reference;
+                          }
+                          less_end[i] += __popc(is_less);
+                          greater_begin[i] -= __popc(is_greater);
                         });
     }
-    if (lane_index() == 0) {
-      counts[array * grid_warps() + grid_warp()] = {less_end - share.places.begin,
-                                                    share.places.end - greater_begin};
+#pragma unroll
+    for (int i = 0; i < at_once; ++i) {
+      if (lane_index() != 0 || first + i >= arrays.count) continue;
+      counts[(first + i) * grid_warps() + grid_warp()] = {less_end[i] - share.places.begin,
+                                                          share.places.end - greater_begin[i]};
+    }
+  }
+}
+
+/// Copies `count` references from from(0), from(1), ... to `to`. One full warp.
+template <class From>
+__device__ __forceinline__ void warp_copy(std::uint32_t* to, std::uint32_t count, From from) {
+  constexpr int rows = source_rows_at_once;
+  for (std::uint32_t first = lane_index(); first < count; first += rows * warp_threads) {
+    std::uint32_t references[rows];
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+      const std::uint32_t i = first + row * warp_threads;
+      references[row] = i < count ? from(i) : 0;
+    }
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+      const std::uint32_t i = first + row * warp_threads;
+      if (i < count) to[i] = references[row];
     }
   }
 }
@@ -152,12 +191,9 @@ __global__ void __launch_bounds__(Threads)
     std::uint32_t* const less = arrays.out[array] + share.segment.begin + warp_sum(lower.less);
     std::uint32_t* const greater =
         arrays.out[array] + share.segment.median() + 1 + warp_sum(lower.greater);
-    for (std::uint32_t i = lane_index(); i < own->less; i += warp_threads) {
-      less[i] = from[share.places.begin + i];
-    }
-    for (std::uint32_t i = lane_index(); i < own->greater; i += warp_threads) {
-      greater[i] = from[share.places.end - 1 - i];
-    }
+    warp_copy(less, own->less, [&](std::uint32_t i) { return from[share.places.begin + i]; });
+    warp_copy(greater, own->greater,
+              [&](std::uint32_t i) { return from[share.places.end - 1 - i]; });
   }
 }
 
@@ -165,22 +201,29 @@ template <class Sides>
 __global__ void __launch_bounds__(source_block_threads)
     warp_per_array_kernel(Level level, Sides sides, const std::uint32_t* primary, ArrayList arrays,
                           std::uint32_t* medians) {
-  for (std::int64_t i = grid_warp(); i < level.segments(); i += grid_warps()) {
-    const auto k = static_cast<std::uint32_t>(i);
+  for (std::int64_t number = grid_warp(); number < level.segments(); number += grid_warps()) {
+    const auto k = static_cast<std::uint32_t>(number);
     const Segment segment = level.segment(k);
     const std::uint32_t node = node_of(segment, primary);
     if (lane_index() == 0) medians[k] = node;
     if (segment.count() == 0) continue;
     const auto pivot = sides.pivot(node);
-    for (int array = 0; array < arrays.count; ++array) {
-      std::uint32_t* less = arrays.out[array] + segment.begin;
-      std::uint32_t* greater = arrays.out[array] + segment.median() + 1;
-      warp_for_each_row(sides, arrays.in[array], segment, pivot,
-                        [&](std::uint32_t reference, unsigned is_less, unsigned is_greater) {
-                          if (has_own_bit(is_less)) less[own_rank(is_less)] = reference;
-                          if (has_own_bit(is_greater)) greater[own_rank(is_greater)] = reference;
-                          less += __popc(is_less);
-                          greater += __popc(is_greater);
+    constexpr int at_once = source_arrays_at_once;
+    for (int first = 0; first < arrays.count; first += at_once) {
+      std::uint32_t less[at_once] = {};
+      std::uint32_t greater[at_once] = {};
+      warp_for_each_row(sides, arrays, first, segment, pivot,
+                        [&](int i, std::uint32_t reference, unsigned is_less, unsigned is_greater) {
+                          const bool is_own_less = has_own_bit(is_less);
+                          if (is_own_less || has_own_bit(is_greater)) {
+                            const std::uint32_t place =
+                                is_own_less
+                                    ? segment.begin + less[i] + own_rank(is_less)
+                                    : segment.median() + 1 + greater[i] + own_rank(is_greater);
+                            arrays.out[first + i][place] = reference;
+                          }
+                          less[i] += __popc(is_less);
+                          greater[i] += __popc(is_greater);
                         });
     }
   }
@@ -205,18 +248,30 @@ __global__ void __launch_bounds__(source_block_threads)
     if (has_segment && lane == 0) medians[k] = node;
 
     const bool has_element = segment.begin + lane < segment.end;
-    for (int array = 0; array < arrays.count; ++array) {
-      std::uint32_t reference = node;
-      Side side = Side::pivot;
-      if (has_element) {
-        reference = arrays.in[array][segment.begin + lane];
-        side = sides.side(reference, sides.pivot(node));
+    constexpr int at_once = source_arrays_at_once;
+    for (int first_array = 0; first_array < arrays.count; first_array += at_once) {
+      // The tuples of some arrays are read at once.
+      std::uint32_t references[at_once];
+      Side side[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const bool is_there = has_element && first_array + i < arrays.count;
+        references[i] = is_there ? arrays.in[first_array + i][segment.begin + lane] : node;
       }
-      const unsigned is_less = __ballot_sync(full_warp, side == Side::less) & group;
-      const unsigned is_greater = __ballot_sync(full_warp, side == Side::greater) & group;
-      if (side == Side::less) arrays.out[array][segment.begin + own_rank(is_less)] = reference;
-      if (side == Side::greater) {
-        arrays.out[array][segment.median() + 1 + own_rank(is_greater)] = reference;
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        side[i] =
+            references[i] == node ? Side::pivot : sides.side(references[i], sides.pivot(node));
+      }
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        const unsigned is_less = __ballot_sync(full_warp, side[i] == Side::less) & group;
+        const unsigned is_greater = __ballot_sync(full_warp, side[i] == Side::greater) & group;
+        if (side[i] == Side::pivot) continue;
+        const std::uint32_t place = side[i] == Side::less
+                                        ? segment.begin + own_rank(is_less)
+                                        : segment.median() + 1 + own_rank(is_greater);
+        arrays.out[first_array + i][place] = references[i];
       }
     }
   }

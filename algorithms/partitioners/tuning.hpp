@@ -6,10 +6,12 @@
 
 namespace warpath::partitioners::detail {
 
-/// The source's kernels: warps a block, and rows of 32 references that a warp reads at once.
+/// The source's kernels: warps a block, and what a warp reads at once: rows of 32 references, of so
+/// many arrays.
 inline constexpr int source_block_warps = 8;
 inline constexpr int source_block_threads = source_block_warps * 32;
 inline constexpr int source_rows_at_once = 4;
+inline constexpr int source_arrays_at_once = 3;
 
 /// Threads a block of kernels that loop over places or elements.
 inline constexpr int loop_threads = 256;
@@ -43,7 +45,7 @@ struct SideTableShape : SideShape<Threads, Rows, Blocks> {
   static constexpr std::size_t block_bytes = BlockBytes;
 };
 using LargeSegmentShape = SideTableShape<1024, 8, 1, 24, std::size_t{256} * 1024>;
-using SegmentShape = SideTableShape<256, 8, 4, 24, std::size_t{56} * 1024>;
+using SegmentShape = SideTableShape<256, 8, 4, 48, std::size_t{56} * 1024>;
 using RangeShape = SideTableShape<256, 8, 4, 48, std::size_t{56} * 1024>;
 /// The largest segments that the last two are for.
 inline constexpr std::uint32_t most_of_segment_store = 16384;

@@ -28,11 +28,11 @@ MUTATIONS = [
     ),
     (
         "rows: a reference beyond the end",
-        "references[row] = <<<place < part.end ||| place <= part.end>>> ? in[place] : pivot.reference;",
+        "const bool is_there = <<<place < part.end ||| place <= part.end>>> && first_array + i < arrays.count;",
     ),
     (
         "multi_warp: the greater side begins a place late",
-        "to[<<<greater_begin - 1 - own_rank(is_greater) ||| greater_begin - own_rank(is_greater)>>>] = reference;",
+        "to[<<<greater_begin[i] - 1 - own_rank(is_greater) ||| greater_begin[i] - own_rank(is_greater)>>>] = reference;",
     ),
     (
         "multi_warp: a row of a part is left out",
@@ -40,7 +40,7 @@ MUTATIONS = [
     ),
     (
         "close gaps: the greater side is not turned round",
-        "greater[i] = from[<<<share.places.end - 1 - i ||| share.places.end - own->greater + i>>>];",
+        "return from[<<<share.places.end - 1 - i ||| share.places.end - own->greater + i>>>];",
     ),
     (
         "close gaps: only 32 lower warps are counted",
@@ -48,15 +48,23 @@ MUTATIONS = [
     ),
     (
         "warp_per_array: the greater side at the median",
-        "std::uint32_t* greater = arrays.out[array] + <<<segment.median() + 1 ||| segment.median()>>>;",
+        ": <<<segment.median() + 1 ||| segment.median()>>> + greater[i] + own_rank(is_greater); arrays.out[first + i][place] = reference;",
+    ),
+    (
+        "rows: arrays beyond the last one are written",
+        "const bool is_there = place < part.end && <<<first_array + i < arrays.count ||| true>>>;",
+    ),
+    (
+        "copy: a reference too many",
+        "<<<if (i < count) ||| if (i <= count)>>> to[i] = references[row];",
     ),
     (
         "warp_per_array: the less side does not go on",
-        "{{{less += __popc(is_less); ||| ;}}} greater += __popc(is_greater);",
+        "{{{less[i] += __popc(is_less); ||| ;}}} greater[i] += __popc(is_greater);",
     ),
     (
         "sub_warp: sees the ballot of its neighbours",
-        "const unsigned is_greater = __ballot_sync(full_warp, side == Side::greater) & <<<group ||| full_warp>>>;",
+        "const unsigned is_greater = __ballot_sync(full_warp, side[i] == Side::greater) & <<<group ||| full_warp>>>;",
     ),
     (
         "sub_warp: a lane more",
