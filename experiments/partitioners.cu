@@ -132,7 +132,8 @@ class Levels : public harness::Problem {
   partitioners::Options options_of(const Parameters& point) const {
     partitioners::Options options{harness::named<Variant>(point, "variant"),
                                   harness::named<Partitioner>(point, "partitioner"),
-                                  static_cast<int>(point.integer("warps"))};
+                                  static_cast<int>(point.integer("warps")),
+                                  point.text("sides") == "noted"};
     const auto number = static_cast<int>(point.integer("level"));
     const partitioners::Level level{static_cast<std::uint32_t>(n_), number};
     const std::uint32_t largest = level.largest_segment();
@@ -352,7 +353,9 @@ harness::Technique partitioners_technique() {
            of_variants(choice_parameter("partitioner", Partitioner::by_level,
                                         "source: which one, if another than the level's")),
            of_variants(integer_parameter("warps", 2048, 1, partitioners::most_warps,
-                                         "source: warps of its kernels"))},
+                                         "source: warps of its kernels")),
+           of_variants(choice_parameter("sides", {"compared", "noted"},
+                                        "source: by superkeys, or noted in a bit vector first"))},
       .variants = variants_of<Variant>(
           {{Variant::source, Role::technique, "the source: one of four partitioners, by level"},
            {Variant::look_back, Role::technique,

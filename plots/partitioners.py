@@ -41,18 +41,25 @@ def _aims(axes: Axes, archive: Archive, n: int) -> None:
             style.claim(axes, verdict.at_most, f"aim of {of}")
 
 
-def _by_warps(rows: list[Row]) -> list[tuple[style.Look, list[Row]]]:
-    """The rows of each variant, of `source` those of each number of warps."""
+def _by_options(rows: list[Row]) -> list[tuple[style.Look, list[Row]]]:
+    """The rows of each variant, of `source` those of each number of warps and way to find sides."""
     found = []
     for variant, look in LOOKS.items():
         of = archives.where(rows, variant=variant)
-        for place, warps in enumerate(archives.values_of(of, "warps")):
+        colors = (style.SOURCE, style.NAIVE, style.LIGHT)
+        options = {(row.params["warps"], row.params.get("sides", "compared")) for row in of}
+        for place, (warps, sides) in enumerate(sorted(options)):
             named = look
             if variant == "source":
-                color, marker = ((style.SOURCE, "^"), (style.NAIVE, "v"))[place % 2]
-                label = f"source, {warps} warps"
+                label = f"source, {warps} warps" + (", sides noted" if sides == "noted" else "")
+                color, marker = colors[place % 3], "^vD"[place % 3]
                 named = replace(look, label=label, color=color, marker=marker)
-            found.append((named, archives.where(of, warps=warps)))
+            chosen = [
+                row
+                for row in archives.where(of, warps=warps)
+                if row.params.get("sides", "compared") == sides
+            ]
+            found.append((named, chosen))
     return found
 
 
@@ -62,7 +69,7 @@ def levels(archive: Archive) -> Figure:
     sizes = archives.values_of(rows, "n")
     figure, panels = style.new_figure(len(sizes), width=5.4, height=3.6, sharey=True)
     for axes, n in zip(panels, sizes, strict=True):
-        style.lines(axes, _by_warps(archives.where(rows, n=n)), "level", lambda _, ms: ms)
+        style.lines(axes, _by_options(archives.where(rows, n=n)), "level", lambda _, ms: ms)
         _aims(axes, archive, n)
         axes.set_title(f"n = {n:,}")
         axes.set_xlabel(LEVEL)

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "core/buffer.cuh"
 #include "core/divide_up.hpp"
@@ -47,14 +48,19 @@ inline void run_leaf(const LevelArguments& a, std::uint32_t* next_medians, cudaS
          next_medians);
 }
 
+/// Notes in `greater_bits`, of a bit a tuple, which tuples are greater than their segment's pivot.
+inline void run_note_sides(const LevelArguments& a, std::int64_t tuple_count,
+                           std::uint32_t* greater_bits, cudaStream_t stream) {
+  const auto words = static_cast<std::size_t>(divide_up(tuple_count, 32));
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(greater_bits, 0, words * sizeof(std::uint32_t), stream));
+  launch(loop_over(a.level.n, stream), note_sides_kernel<>, a.level, a.primary, greater_bits);
+}
+
 template <class Sides>
-void run_multi_warp(const LevelArguments& a, const Sides& sides, int warps, Workspace& workspace,
-                    cudaStream_t stream) {
+void run_multi_warp(const LevelArguments& a, const Sides& sides, int warps,
+                    std::uint32_t* temporary, SideCounts* counts, cudaStream_t stream) {
   const int warps_a_segment = warps / static_cast<int>(a.level.segments());
   const unsigned blocks = source_blocks(warps);
-  const std::int64_t places = static_cast<std::int64_t>(a.arrays.count) * a.level.n;
-  const auto [temporary, counts] = workspace.take<std::uint32_t, SideCounts>(
-      stream, places, std::int64_t{a.arrays.count} * blocks * source_block_warps);
   launch({blocks, source_block_threads, 0, stream}, multi_warp_kernel<Sides>, a.level, sides,
          a.primary, a.arrays, warps_a_segment, temporary, counts, a.medians);
   launch({blocks, source_block_threads, 0, stream}, close_gaps_kernel<>, a.level, a.arrays,
@@ -72,16 +78,31 @@ void run_sub_warp(const LevelArguments& a, const Sides& sides, int warps, cudaSt
 }
 
 template <class Sides>
-void run_source(const LevelArguments& a, const Sides& sides, const Options& options,
-                Workspace& workspace, cudaStream_t stream) {
+void run_source(const LevelArguments& a, const Sides& sides, std::int64_t tuple_count,
+                const Options& options, Workspace& workspace, cudaStream_t stream) {
   const Partitioner partitioner = partitioner_of(a.level, options);
-  if (partitioner == Partitioner::multi_warp) {
-    run_multi_warp(a, sides, options.warps, workspace, stream);
-  } else if (partitioner == Partitioner::sub_warp) {
-    run_sub_warp(a, sides, options.warps, stream);
+  const bool has_parts = partitioner == Partitioner::multi_warp;
+  const std::int64_t arrays = has_parts ? a.arrays.count : 0;
+  const auto [temporary, counts, greater_bits] =
+      workspace.take<std::uint32_t, SideCounts, std::uint32_t>(
+          stream, arrays * a.level.n, arrays * source_blocks(options.warps) * source_block_warps,
+          options.notes_sides ? divide_up(tuple_count, 32) : 0);
+  const auto run = [&](const auto& found) {
+    using Found = std::remove_cvref_t<decltype(found)>;
+    if (has_parts) {
+      run_multi_warp(a, found, options.warps, temporary, counts, stream);
+    } else if (partitioner == Partitioner::sub_warp) {
+      run_sub_warp(a, found, options.warps, stream);
+    } else {
+      launch({source_blocks(options.warps), source_block_threads, 0, stream},
+             warp_per_array_kernel<Found>, a.level, found, a.primary, a.arrays, a.medians);
+    }
+  };
+  if (options.notes_sides) {
+    run_note_sides(a, tuple_count, greater_bits, stream);
+    run(LookUpSides{greater_bits});
   } else {
-    launch({source_blocks(options.warps), source_block_threads, 0, stream},
-           warp_per_array_kernel<Sides>, a.level, sides, a.primary, a.arrays, a.medians);
+    run(sides);
   }
 }
 
@@ -96,14 +117,6 @@ void run_look_back(const LevelArguments& a, const Sides& sides, Workspace& works
           sizeof(LevelStorage), stream},
          kernel, a.level, sides, a.primary, a.arrays, workspace.look_back(stream, tiles), total,
          a.medians);
-}
-
-/// Notes in `greater_bits`, of a bit a tuple, which tuples are greater than their segment's pivot.
-inline void run_note_sides(const LevelArguments& a, std::int64_t tuple_count,
-                           std::uint32_t* greater_bits, cudaStream_t stream) {
-  const auto words = static_cast<std::size_t>(divide_up(tuple_count, 32));
-  WARPATH_CUDA_CHECK(cudaMemsetAsync(greater_bits, 0, words * sizeof(std::uint32_t), stream));
-  launch(loop_over(a.level.n, stream), note_sides_kernel<>, a.level, a.primary, greater_bits);
 }
 
 inline void run_segment_tiles(const LevelArguments& a, std::int64_t tuple_count,
@@ -200,7 +213,7 @@ void run_level(const LevelArguments& a, const TupleOrder<Coordinate>& order,
   } else if (a.arrays.count == 0 || a.level.n == 0) {
     run_leaf(a, nullptr, stream);
   } else if (options.variant == Variant::source) {
-    run_source(a, sides, options, workspace, stream);
+    run_source(a, sides, tuple_count, options, workspace, stream);
   } else if (options.variant == Variant::look_back) {
     run_look_back(a, sides, workspace, stream);
   } else {

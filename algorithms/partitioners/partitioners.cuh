@@ -8,10 +8,11 @@
 // All of them are stable, leave counts on the device, allocate only from the workspace, and do not
 // synchronise unless checks are on.
 //   Extra memory    source: multi_warp has a copy of the arrays, and 8 bytes a warp and array;
-//                   the others none. look_back: 9 bytes for each 2048 references of each array, and
-//                   3 KiB. side_bits: where segments are large a bit a tuple, 9 bytes for each 4096
-//                   references of each array, and 3 KiB; else none. Partitions of elements: 9 bytes
-//                   a tile of some 32 KiB (three-way: 18), and 3 KiB.
+//                   the others none; with notes_sides a bit a tuple more. look_back: 9 bytes for
+//                   each 2048 references of each array, and 3 KiB. side_bits: where segments are
+//                   large a bit a tuple, 9 bytes for each 4096 references of each array, and 3 KiB;
+//                   else none. Partitions of elements: 9 bytes a tile of some 32 KiB (three-way:
+//                   18), and 3 KiB.
 //   Errors          std::invalid_argument, which names the argument, before anything is launched: a
 //                   span with a negative count or without memory; arrays of different sizes; too
 //                   little room; arguments that overlap; a number that is out of range.
@@ -56,8 +57,9 @@ struct MedianStores {
 /// twice, and no coordinate is NaN.
 ///
 /// Options: `source` runs the partitioner of the level (partitioner_of_level), or the one that is
-/// named. At leaf_level(n) that is `leaf`, which ends the build: it leaves `arrays` as they are,
-/// and stores the nodes of this level and, unless this is the last one, of the next.
+/// named; with notes_sides on sides that were noted first, instead of comparisons. At leaf_level(n)
+/// that is `leaf`, which ends the build: it leaves `arrays` as they are, and stores the nodes of
+/// this level and, unless this is the last one, of the next.
 ///
 /// Where checks are on, these are errors too: a NaN among the tuples, a reference to no tuple, one
 /// that an array has twice, a segment of the primary array that is not sorted, a segment of another

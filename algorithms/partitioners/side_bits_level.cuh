@@ -28,19 +28,31 @@ namespace warpath::partitioners::detail {
 template <int Threads = loop_threads>
 __global__ void __launch_bounds__(Threads)
     note_sides_kernel(Level level, const std::uint32_t* primary, std::uint32_t* greater_bits) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * Threads;
-  const auto first_of_warp = [](std::int64_t i) { return i - lane_index(); };
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * Threads + threadIdx.x;
-       first_of_warp(i) < level.n; i += stride) {
-    const auto first = static_cast<std::uint32_t>(first_of_warp(i));
-    const auto place = static_cast<std::uint32_t>(i);
-    LevelPlace at = root_of(level);
-    at.descend(level, first, min(first + warp_threads, level.n) - 1);  // the same in all lanes
-    if (place >= level.n) continue;
-    at.descend(level, place);
-    if (!at.has(place) || place <= at.segment.median()) continue;
-    const std::uint32_t reference = primary[place];
-    atomicOr(greater_bits + reference / 32, 1u << reference % 32);
+  constexpr std::uint32_t items = note_rows * warp_threads;  // of a warp at once
+  const std::int64_t stride =
+      static_cast<std::int64_t>(gridDim.x) * (Threads / warp_threads) * items;
+  const std::int64_t warp =
+      static_cast<std::int64_t>(blockIdx.x) * (Threads / warp_threads) + warp_index();
+  for (std::int64_t i = warp * items; i < level.n; i += stride) {
+    const auto first = static_cast<std::uint32_t>(i);
+    LevelPlace of_warp = root_of(level);
+    of_warp.descend(level, first, min(first + items, level.n) - 1);
+    std::uint32_t references[note_rows];
+#pragma unroll
+    for (int row = 0; row < note_rows; ++row) {
+      const std::uint32_t place = first + row * warp_threads + lane_index();
+      references[row] = no_node;
+      if (place >= level.n) continue;
+      LevelPlace at = of_warp;
+      at.descend(level, place);
+      if (at.has(place) && place > at.segment.median()) references[row] = primary[place];
+    }
+#pragma unroll
+    for (int row = 0; row < note_rows; ++row) {
+      const std::uint32_t reference = references[row];
+      if (reference == no_node) continue;
+      atomicOr(greater_bits + reference / 32, 1u << reference % 32);
+    }
   }
 }
 

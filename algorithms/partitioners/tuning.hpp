@@ -15,6 +15,8 @@ inline constexpr int source_arrays_at_once = 3;
 
 /// Threads a block of kernels that loop over places or elements.
 inline constexpr int loop_threads = 256;
+/// Rows of 32 references that a warp notes the sides of at once.
+inline constexpr int note_rows = 8;
 
 /// A level in one pass: a tile is some rows of 32 references for each warp of a block.
 struct LevelShape {

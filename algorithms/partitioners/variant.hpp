@@ -44,6 +44,9 @@ struct Options {
   /// Of `source`: how many warps its kernels have, 1 to most_warps. The source's examples run 64
   /// blocks of 1024 threads.
   int warps = 2048;
+  /// Of `source`: sides are noted in a bit vector first, as `side_bits` does, and looked up; else
+  /// superkeys are compared, as the source does.
+  bool notes_sides = false;
 };
 
 }  // namespace warpath::partitioners

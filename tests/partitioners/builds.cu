@@ -312,8 +312,9 @@ std::string describe(const Case& c) {
   return std::string(enum_name(c.options.variant)) + ", " +
          std::string(enum_name(c.options.partitioner)) + ", store " +
          std::to_string(static_cast<int>(c.store)) + ", " + std::to_string(c.options.warps) +
-         " warps, n = " + std::to_string(c.n) + ", " + std::to_string(c.dimensions) +
-         " dimensions of " + types[static_cast<std::size_t>(c.type)] + ", " +
+         (c.options.notes_sides ? " warps and noted sides" : " warps") +
+         ", n = " + std::to_string(c.n) + ", " + std::to_string(c.dimensions) + " dimensions of " +
+         types[static_cast<std::size_t>(c.type)] + ", " +
          distributions[static_cast<std::size_t>(c.distribution)] + ", seed " +
          std::to_string(c.seed);
 }

@@ -89,6 +89,20 @@ TEST_P(Levels, MakeATree) {
 INSTANTIATE_TEST_SUITE_P(Variants, Levels, testing::ValuesIn(all_variants),
                          [](const auto& test) { return std::string(enum_name(test.param)); });
 
+TEST(Levels, OfTheSourceOnNotedSides) {
+  std::uint64_t seed = 1;
+  for (const std::int64_t n : {2, 31, 64, 200, is_small() ? 300 : 3000}) {
+    for (const Distribution distribution : all_distributions) {
+      const Options options{.variant = Variant::source, .warps = 8, .notes_sides = true};
+      EXPECT_TRUE(check_all_levels({.n = n,
+                                    .dimensions = 6,
+                                    .distribution = distribution,
+                                    .options = options,
+                                    .seed = seed++}));
+    }
+  }
+}
+
 /// What `side_bits` may choose for a level, and the shapes of it that are hard.
 class Stores : public testing::TestWithParam<Store> {
  protected:

@@ -51,12 +51,12 @@ MUTATIONS = [
         ": <<<segment.median() + 1 ||| segment.median()>>> + greater[i] + own_rank(is_greater); arrays.out[first + i][place] = reference;",
     ),
     (
-        "rows: arrays beyond the last one are written",
-        "const bool is_there = place < part.end && <<<first_array + i < arrays.count ||| true>>>;",
+        "sub_warp: arrays beyond the last one are written",
+        "const bool is_there = has_element && <<<first_array + i < arrays.count ||| true>>>;",
     ),
     (
         "copy: a reference too many",
-        "<<<if (i < count) ||| if (i <= count)>>> to[i] = references[row];",
+        "if (<<<i < count ||| i <= count>>>) to[i] = references[row];",
     ),
     (
         "warp_per_array: the less side does not go on",
@@ -104,7 +104,7 @@ MUTATIONS = [
     ),
     (
         "side bits: the last one that is less is noted as greater",
-        "if (!at.has(place) || <<<place <= at.segment.median() ||| place + 1 < at.segment.median()>>>) continue;",
+        "if (at.has(place) && <<<place > at.segment.median() ||| place + 1 >= at.segment.median()>>>) references[row] = primary[place];",
     ),
     (
         "side bits: not cleared",
@@ -132,7 +132,7 @@ MUTATIONS = [
     ),
     (
         "warp sides: ranks of the other side",
-        "const unsigned below = (is_less ? <<<less : greater ||| greater : less>>>) & lanes_below();",
+        "const unsigned below = (is_less ? <<<less ||| greater>>> : greater) & lanes_below();",
     ),
     (
         "warp sides: both sides are kept",
@@ -156,7 +156,7 @@ MUTATIONS = [
     ),
     (
         "block: comparisons the wrong way round",
-        "return side == Side::less ? <<<side_less : side_greater ||| side_greater : side_less>>>;",
+        "return <<<side == Side::less ||| side != Side::less>>> ? side_less : side_greater;",
     ),
     (
         "block: what the tables do not tell is greater",
@@ -196,11 +196,15 @@ MUTATIONS = [
     ),
     (
         "block ranges: no barrier before sides are looked up",
-        "{{{__syncthreads();  // all sides are noted ||| ;}}}",
+        "= nodes[i]; } {{{__syncthreads();  // all sides are noted ||| ;}}} for (int array = 0;",
     ),
     (
         "block ranges: counts of two arrays in one place",
         "shared.warp_counts[<<<array % 2 ||| 0>>>]",
+    ),
+    (
+        "source: sides are not noted",
+        "{{{run_note_sides(a, tuple_count, greater_bits, stream); ||| ;}}} run(LookUpSides{greater_bits});",
     ),
     (
         "partition: no barrier before the counts",

@@ -25,6 +25,13 @@ def test_levels_have_a_line_a_variant_and_the_source_one_for_each_number_of_warp
         assert {"source, 2048 warps", "source, 8192 warps"} < labels(axes)
 
 
+def test_noted_sides_have_a_line_of_their_own(draw):
+    _, large = draw("levels").axes
+    lines = {line.get_label(): line for line in large.get_lines()}
+    noted = lines["source, 4096 warps, sides noted"]
+    assert len({noted.get_color(), lines["source, 2048 warps"].get_color()}) == 2
+
+
 def test_aims_of_a_level_stand_at_their_n(tmp_path):
     aim = {"kind": "aim", "where": {"n": 16777216, "warps": 2048}, "metric": "time_ms"}
     aim |= {"at_most": 0.25, "measured": 0.3, "verdict": "MISSED"}
