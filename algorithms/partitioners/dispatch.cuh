@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 
 #include "core/buffer.cuh"
 #include "core/divide_up.hpp"
@@ -77,32 +76,35 @@ void run_sub_warp(const LevelArguments& a, const Sides& sides, int warps, cudaSt
          a.arrays, a.medians);
 }
 
+/// One of the first three. temporary, counts: of multi_warp.
+template <class Sides>
+void run_partitioner(const LevelArguments& a, const Sides& sides, const Options& options,
+                     std::uint32_t* temporary, SideCounts* counts, cudaStream_t stream) {
+  const Partitioner partitioner = partitioner_of(a.level, options);
+  if (partitioner == Partitioner::multi_warp) {
+    run_multi_warp(a, sides, options.warps, temporary, counts, stream);
+  } else if (partitioner == Partitioner::sub_warp) {
+    run_sub_warp(a, sides, options.warps, stream);
+  } else {
+    launch({source_blocks(options.warps), source_block_threads, 0, stream},
+           warp_per_array_kernel<Sides>, a.level, sides, a.primary, a.arrays, a.medians);
+  }
+}
+
 template <class Sides>
 void run_source(const LevelArguments& a, const Sides& sides, std::int64_t tuple_count,
                 const Options& options, Workspace& workspace, cudaStream_t stream) {
-  const Partitioner partitioner = partitioner_of(a.level, options);
-  const bool has_parts = partitioner == Partitioner::multi_warp;
+  const bool has_parts = partitioner_of(a.level, options) == Partitioner::multi_warp;
   const std::int64_t arrays = has_parts ? a.arrays.count : 0;
   const auto [temporary, counts, greater_bits] =
       workspace.take<std::uint32_t, SideCounts, std::uint32_t>(
           stream, arrays * a.level.n, arrays * source_blocks(options.warps) * source_block_warps,
           options.notes_sides ? divide_up(tuple_count, 32) : 0);
-  const auto run = [&](const auto& found) {
-    using Found = std::remove_cvref_t<decltype(found)>;
-    if (has_parts) {
-      run_multi_warp(a, found, options.warps, temporary, counts, stream);
-    } else if (partitioner == Partitioner::sub_warp) {
-      run_sub_warp(a, found, options.warps, stream);
-    } else {
-      launch({source_blocks(options.warps), source_block_threads, 0, stream},
-             warp_per_array_kernel<Found>, a.level, found, a.primary, a.arrays, a.medians);
-    }
-  };
   if (options.notes_sides) {
     run_note_sides(a, tuple_count, greater_bits, stream);
-    run(LookUpSides{greater_bits});
+    run_partitioner(a, LookUpSides{greater_bits}, options, temporary, counts, stream);
   } else {
-    run(sides);
+    run_partitioner(a, sides, options, temporary, counts, stream);
   }
 }
 

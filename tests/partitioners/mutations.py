@@ -204,7 +204,7 @@ MUTATIONS = [
     ),
     (
         "source: sides are not noted",
-        "{{{run_note_sides(a, tuple_count, greater_bits, stream); ||| ;}}} run(LookUpSides{greater_bits});",
+        "{{{run_note_sides(a, tuple_count, greater_bits, stream); ||| ;}}} run_partitioner(a, LookUpSides{greater_bits}, options, temporary, counts, stream);",
     ),
     (
         "partition: no barrier before the counts",
