@@ -123,10 +123,6 @@ MUTATIONS = [
         "static_cast<std::int64_t>(larger) * units_of_segment(<<<least + 1 ||| least>>>);",
     ),
     (
-        "tiles: the next ticket is drawn too early",
-        "(is_less ? less_out : greater_out)[rank] = references[row]; }); {{{__syncthreads();  // the ticket and the counts are read ||| ;}}}",
-    ),
-    (
         "warp sides: rows before are not counted",
         "before += <<<side_counts(__popc(less), __popc(greater)) ||| 0>>>;",
     ),
