@@ -197,6 +197,28 @@ TEST(Stores, OfManyTiles) {
   for (const int level : {0, 2, 3, 6, 9}) EXPECT_TRUE(check_level(c, level));
 }
 
+struct alignas(16) TableWords {
+  std::uint32_t words[64];
+};
+/// One block of 32 threads. Its tables begin as if every tuple had been noted as greater.
+__global__ void note_as_less_kernel(std::uint32_t* found) {
+  auto& shared = dynamic_shared<TableWords>();
+  for (std::uint32_t i = threadIdx.x; i < 64; i += blockDim.x) shared.words[i] = 0xAAAAAAAAu;
+  __syncthreads();
+  const detail::SideTables tables(shared.words, {48, 16});
+  tables.block_clear();
+  __syncthreads();
+  tables.note(threadIdx.x, detail::side_less);
+  __syncthreads();
+  found[threadIdx.x] = tables.find(threadIdx.x);
+}
+
+TEST(SideTables, ForgetWhatWasInTheirMemory) {
+  DeviceBuffer<std::uint32_t> found(32);
+  launch({1, 32, sizeof(TableWords), nullptr}, note_as_less_kernel, found.data());
+  EXPECT_EQ(on_host(found, nullptr), std::vector<std::uint32_t>(32, detail::side_less));
+}
+
 // A comparison that cannot fail proves nothing.
 TEST(Levels, CorruptedResultsAreRejected) {
   const Case c{.n = 100, .options = options_of(Variant::look_back), .seed = 1};
