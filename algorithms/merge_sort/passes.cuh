@@ -27,7 +27,7 @@ struct Passes {
 template <class Tuning>
 __host__ __device__ constexpr Passes passes_of(std::int64_t n, int most_halvings) {
   int halvings = 0;
-  while (std::int64_t{Tuning::SortShape::tile_items} << halvings < n) ++halvings;
+  for (auto left = (n - 1) / Tuning::SortShape::tile_items; left > 0; left /= 2) ++halvings;
   return {(halvings + most_halvings - 1) / most_halvings, halvings};
 }
 template <class Tuning>

@@ -1,6 +1,7 @@
 // What surrounds a sort: its memory, streams, graphs, other devices.
 #include <gmock/gmock.h>
 
+#include <limits>
 #include <random>
 
 #include "../emulated_device.cuh"
@@ -142,14 +143,22 @@ TEST(Memory, IsKeptForTheNextCall) {
 TEST(Memory, NoMemoryIsSaid) {
 #ifdef SIMT_EMULATION
   // The keys are not there, but they are not looked at before the workspace is.
-  constexpr std::int64_t n = std::int64_t{1} << 40;
   set_checked(false);
-  Workspace workspace;
-  const DeviceSpan<int> keys{reinterpret_cast<int*>(std::uintptr_t{1} << 32), n};
-  const std::string said = message_of<CudaError>([&] { sort_keys(keys, workspace, nullptr); });
+  for (const Options& options : all_options()) {
+    Workspace workspace;
+    for (const std::int64_t n : {std::int64_t{1} << 40, std::int64_t{1} << 60}) {
+      const DeviceSpan<int> keys{reinterpret_cast<int*>(std::uintptr_t{1} << 32), n};
+      EXPECT_THAT(message_of<CudaError>([&] { sort_keys(keys, workspace, nullptr, options); }),
+                  testing::ContainsRegex("cudaMallocAsync\\([0-9]+ bytes\\) with [0-9]+ of the "
+                                         "device's [0-9]+ bytes free"));
+    }
+    const DeviceSpan<std::uint8_t> bytes{reinterpret_cast<std::uint8_t*>(std::uintptr_t{1} << 32),
+                                         std::numeric_limits<std::int64_t>::max()};
+    EXPECT_THAT(
+        message_of<std::invalid_argument>([&] { sort_keys(bytes, workspace, nullptr, options); }),
+        testing::HasSubstr("in a workspace: expected 0 to"));
+  }
   set_checked(true);
-  EXPECT_THAT(said, testing::ContainsRegex("cudaMallocAsync\\([0-9]+ bytes\\) with [0-9]+ of the "
-                                           "device's [0-9]+ bytes free"));
 #else
   GTEST_SKIP() << "needs keys that are not there";
 #endif
