@@ -1,6 +1,5 @@
-// Stable partitions of plain elements on Hopper, as warp_compaction's pipeline does compaction: the
-// steps of partition.cuh in different warps of one large block a multiprocessor, each of which runs
-// at its own pace:
+// Stable partitions of plain elements on Hopper: the steps of partition.cuh in different warps of
+// one large block a multiprocessor, each of which runs at its own pace:
 //
 //   loader      draws a tile, and brings it to a stage by bulk copies      -> stage.loaded
 //   sorters     take it into registers, and ask for the class of each      -> stage.counted
