@@ -67,43 +67,51 @@ struct ByBits {
   }
 };
 
+/// The tuples' superkeys, coordinate by coordinate; the reference itself is coordinate
+/// `dimensions`.
+template <class C>
+struct Superkeys {
+  const C* coordinates;  // tuple r begins at coordinate r * dimensions
+  int dimensions;
+  int primary;
+  [[nodiscard]] __device__ __forceinline__ OrderedBits<C> bits(std::uint32_t reference,
+                                                               int k) const {
+    if (k == dimensions) return reference;
+    const int turned = primary + k;
+    const int coordinate = turned < dimensions ? turned : turned - dimensions;
+    return key_bits(coordinates[std::int64_t{reference} * dimensions + coordinate]);
+  }
+  /// Whether tuple a comes before tuple b, if their superkeys agree before coordinate `known`: of
+  /// wholly equal tuples, the references decide. NaN comes after all numbers.
+  [[nodiscard]] __device__ bool is_less(std::uint32_t a, std::uint32_t b, int known) const {
+    for (int k = known; k < dimensions; ++k) {
+      const auto x = bits(a, k);
+      const auto y = bits(b, k);
+      if (x != y) return x < y;
+    }
+    return a < b;  // equal tuples
+  }
+};
+
 /// The superkey order of the source, "The Compare Function": the values decide; where they tie, the
-/// tuples are read and compared from the next coordinate on; where they are wholly equal, the
-/// references decide. NaN comes after all numbers, so that even with NaN this is an order, which
+/// tuples are read and compared from the next coordinate on. Even with NaN this is an order, which
 /// all merges count on.
 template <class C>
 struct BySuperkey {
   static constexpr bool is_total = true;
-  const C* coordinates;  // tuple r begins at coordinate r * dimensions
-  int dimensions;
-  int primary;
+  Superkeys<C> superkeys;
   __device__ __forceinline__ bool operator()(const SuperkeyItem<C>& a,
                                              const SuperkeyItem<C>& b) const {
     if (a.bits() != b.bits()) return a.bits() < b.bits();
-    return is_tied_less(a.reference(), b.reference());
-  }
-
-  /// The order of two tuples whose first coordinates tie.
-  __device__ __forceinline__ bool is_tied_less(std::uint32_t a, std::uint32_t b) const {
-    return is_tied_less(coordinates, dimensions, primary, a, b);
+    return is_tied_less(superkeys, a.reference(), b.reference());
   }
 
  private:
   /// A call, since a sorting network has room for its comparisons in the instruction cache, and for
   /// its items in registers, only without such a loop in each of them.
-  static __device__ __noinline__ bool is_tied_less(const C* coordinates, int dimensions,
-                                                   int primary, std::uint32_t a, std::uint32_t b) {
-    const C* const a_tuple = coordinates + std::int64_t{a} * dimensions;
-    const C* const b_tuple = coordinates + std::int64_t{b} * dimensions;
-    for (int k = 1; k < dimensions; ++k) {
-      const int turned = primary + k;
-      const int coordinate = turned < dimensions ? turned : turned - dimensions;
-      const C x = a_tuple[coordinate];
-      const C y = b_tuple[coordinate];
-      if (x == y) continue;
-      if (key_bits(x) != key_bits(y)) return key_bits(x) < key_bits(y);
-    }
-    return a < b;  // equal tuples
+  static __device__ __noinline__ bool is_tied_less(Superkeys<C> superkeys, std::uint32_t a,
+                                                   std::uint32_t b) {
+    return superkeys.is_less(a, b, 1);
   }
 };
 

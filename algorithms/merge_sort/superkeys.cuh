@@ -116,11 +116,11 @@ void run_sort_superkeys(const Tuples<C>& tuples, DeviceSpan<std::uint32_t> refer
         counts, 0, static_cast<std::size_t>(words) * sizeof(unsigned long long), stream));
   }
   const C* const coordinates = tuples.coordinates.data;
+  const Superkeys<C> superkeys{coordinates, dimensions, tuples.primary};
   const GatheredItems<C> items{coordinates, dimensions, tuples.primary, references.data,
                                reinterpret_cast<unsigned long long*>(first_nan.data())};
   if (is_source) {
-    sort_columns<Tuning>(items, home, spare, bytes, n,
-                         BySuperkey<C>{coordinates, dimensions, tuples.primary}, stream, options);
+    sort_columns<Tuning>(items, home, spare, bytes, n, BySuperkey<C>{superkeys}, stream, options);
     return;
   }
   if (is_radix) {
@@ -129,8 +129,8 @@ void run_sort_superkeys(const Tuples<C>& tuples, DeviceSpan<std::uint32_t> refer
     sort_columns<Tuning>(items, home, spare, bytes, n, ByFirstCoordinate<C>{}, stream, options);
   }
   if (depth == 1) return;
-  sort_ties<Tuning>(home, spare, TiedLists{{even_runs, odd_runs}, most_runs, counts}, n,
-                    Superkeys<C>{coordinates, dimensions, tuples.primary}, depth, stream);
+  sort_ties<Tuning>(home, spare, TiedLists{{even_runs, odd_runs}, most_runs, counts}, n, superkeys,
+                    depth, stream);
 }
 
 /// references[i] becomes i.

@@ -12,39 +12,14 @@
 #include "core/key_order.cuh"
 #include "core/launch.cuh"
 #include "core/partition_point.cuh"
-#include "core/superkey.cuh"
 #include "merge_sort/block_merge.cuh"
+#include "merge_sort/orders.cuh"
 #include "merge_sort/passes.cuh"
 #include "merge_sort/tile_sort.cuh"
 #include "merge_sort/tuning.hpp"
 #include "merge_sort/variant.hpp"
 
 namespace warpath::merge_sort::detail {
-
-/// The tuples' superkeys, coordinate by coordinate; the reference itself is coordinate
-/// `dimensions`.
-template <class C>
-struct Superkeys {
-  const C* coordinates;  // tuple r begins at coordinate r * dimensions
-  int dimensions;
-  int primary;
-  [[nodiscard]] __device__ __forceinline__ OrderedBits<C> bits(std::uint32_t reference,
-                                                               int k) const {
-    if (k == dimensions) return reference;
-    const int turned = primary + k;
-    const int coordinate = turned < dimensions ? turned : turned - dimensions;
-    return key_bits(coordinates[std::int64_t{reference} * dimensions + coordinate]);
-  }
-  /// Whether tuple a comes before tuple b, if their superkeys agree before coordinate `known`.
-  [[nodiscard]] __device__ bool is_less(std::uint32_t a, std::uint32_t b, int known) const {
-    for (int k = known; k < dimensions; ++k) {
-      const auto x = bits(a, k);
-      const auto y = bits(b, k);
-      if (x != y) return x < y;
-    }
-    return a < b;
-  }
-};
 
 /// A run of tied references that sort_ties_kernel does not sort.
 struct TiedRun {

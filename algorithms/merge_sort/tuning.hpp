@@ -1,6 +1,7 @@
 // Shapes of the kernels. They are types and not values, since they parametrise kernels.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -25,7 +26,7 @@ struct MergeTileShape {
   static constexpr int items = Items;
   static constexpr int blocks = Blocks;
   static constexpr int ways = Ways;
-  static constexpr int most_halvings = Ways >= 32 ? 5 : Ways >= 16 ? 4 : Ways >= 8 ? 3 : Ways / 2;
+  static constexpr int most_halvings = std::bit_width(unsigned{Ways}) - 1;  ///< of the runs
   static constexpr int tile_items = (Threads - Ways / 2) * Items;
   static_assert(Ways >= 2 && Ways <= 32 && (Ways & (Ways - 1)) == 0 && Ways / 2 < Threads);
 };
@@ -56,7 +57,6 @@ struct SortTuning {
   using TiesShape = Ties;
   static_assert(Sort::threads == Merge::threads && Sort::threads == Ties::threads);
   static_assert(Merge::tile_items <= Sort::tile_items);
-  static constexpr int ways = Merge::ways;
   /// From that many items on, positions in runs take 64 bits.
   static constexpr std::int64_t least_for_wide_positions = std::int64_t{1} << 32;
 };

@@ -15,11 +15,11 @@ std::vector<std::int64_t> sizes() {
   constexpr std::int64_t tile = Tuning::SortShape::tile_items;
   constexpr std::int64_t items = Tuning::SortShape::items;
   std::vector<std::int64_t> all{1, 2, items - 1, items, items + 1, 31, 32, 33, 3 * tile + 77};
-  for (const std::int64_t n :
-       {tile, 2 * tile, Tuning::ways * tile, Tuning::ways * Tuning::ways * tile}) {
+  for (const std::int64_t n : {tile, 2 * tile, Tuning::MergeShape::ways * tile,
+                               Tuning::MergeShape::ways * Tuning::MergeShape::ways * tile}) {
     for (const int more : {-1, 0, 1}) all.push_back(n + more);
   }
-  all.push_back((Tuning::ways + 1) * tile - 5);
+  all.push_back((Tuning::MergeShape::ways + 1) * tile - 5);
   return all;
 }
 
@@ -85,7 +85,7 @@ struct Whim {
 // Whatever the comparator says, it is asked about keys of the input only, and the sort ends. (What
 // is written outside the arrays fails the guard zones.)
 TYPED_TEST(Sizes, AComparatorThatIsNoOrderDoesNoHarm) {
-  const std::int64_t n = TypeParam::ways * TypeParam::SortShape::tile_items * 2 + 31;
+  const std::int64_t n = TypeParam::MergeShape::ways * TypeParam::SortShape::tile_items * 2 + 31;
   std::vector<int> keys(static_cast<std::size_t>(n));
   std::iota(keys.begin(), keys.end(), 1000);
   for (const Options& options : all_options()) {
@@ -138,10 +138,11 @@ TEST(Passes, OfManyItemsHaveWidePositions) {
   constexpr std::int64_t bound = std::int64_t{1} << 32;
   EXPECT_FALSE(detail::has_wide_positions<Tuning>(bound - 1));
   EXPECT_TRUE(detail::has_wide_positions<Tuning>(bound));
-  const detail::RunGroups runs{bound, Tuning::SortShape::tile_items, Tuning::ways,
+  const detail::RunGroups runs{bound, Tuning::SortShape::tile_items, Tuning::MergeShape::ways,
                                Tuning::MergeShape::tile_items};
-  EXPECT_EQ(detail::position_bytes<Tuning>(bound - 1, {}), runs.tiles() * Tuning::ways * 4);
-  EXPECT_EQ(detail::position_bytes<Tuning>(bound, {}), runs.tiles() * Tuning::ways * 8);
+  EXPECT_EQ(detail::position_bytes<Tuning>(bound - 1, {}),
+            runs.tiles() * Tuning::MergeShape::ways * 4);
+  EXPECT_EQ(detail::position_bytes<Tuning>(bound, {}), runs.tiles() * Tuning::MergeShape::ways * 8);
   EXPECT_EQ(detail::position_bytes<Tuning>(Tuning::SortShape::tile_items, {}), 0);
 }
 

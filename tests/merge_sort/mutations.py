@@ -96,15 +96,15 @@ MUTATIONS = [
     ),
     (
         "superkeys: ties from coordinate 0 on",
-        "const int turned = <<<primary + k ||| k>>>; const int coordinate = turned < dimensions ? turned : turned - dimensions; const C x =",
+        "const int turned = <<<primary + k ||| k>>>; const int coordinate = turned < dimensions ? turned : turned - dimensions; return key_bits(",
     ),
     (
         "superkeys: equal tuples in any order",
         "return <<<a < b ||| false>>>;  // equal tuples",
     ),
     (
-        "superkeys: NaN ties with everything",
-        "if (<<<key_bits(x) != key_bits(y) ||| x < y || y < x>>>) return key_bits(x) < key_bits(y);",
+        "superkeys: the last coordinate does not decide",
+        "for (int k = known; k < <<<dimensions ||| dimensions - 1>>>; ++k) {",
     ),
     (
         "superkeys: the last coordinate may be NaN",
