@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "everlasting.hpp"
 #include "options.hpp"
 #include "worker.hpp"
 
@@ -19,8 +20,7 @@ struct Newest {
   std::string text;
 };
 Newest& newest() {
-  static Newest& instance = *new Newest;  // used until the very end of the process
-  return instance;
+  return everlasting<Newest>();
 }
 
 std::string formatted(const char* format, va_list arguments) {

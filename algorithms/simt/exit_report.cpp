@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "everlasting.hpp"
 #include "memory.hpp"
 #include "runtime.hpp"
 #include "streams.hpp"
@@ -19,8 +20,7 @@ struct Unread {
   std::string explanation;
 };
 Unread& unread() {
-  static Unread& instance = *new Unread;  // used until the very end of the process
-  return instance;
+  return everlasting<Unread>();
 }
 
 // A program that ends with an error code has noticed that something is wrong: it keeps its code.

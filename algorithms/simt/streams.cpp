@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "diagnostics.hpp"
+#include "everlasting.hpp"
 #include "options.hpp"
 
 namespace {
@@ -57,9 +58,7 @@ struct Streams {
 };
 
 Streams& streams() {
-  static Streams& instance =
-      *new Streams;  // objects of static duration may still call the runtime while they die
-  return instance;
+  return everlasting<Streams>();
 }
 
 // The legacy default stream waits for all blocking streams of its device, and they for it.
