@@ -145,7 +145,7 @@ harness::Technique merge_sort_technique() {
           {{Variant::binary_merge, Role::technique,
             "the source: sorted tiles, then runs merged two by two"},
            {Variant::multiway_merge, Role::technique,
-            "the same tiles, then up to 16 runs merged at once"},
+            "the same tiles, then 16 or 32 runs merged at once"},
            {Variant::key_then_ties, Role::technique,
             "superkeys: CUB's radix sort of the first coordinate, then ties as multiway_merge"}},
           {{"cub_merge", Role::peer, Runs::gpu, "CUB DeviceMergeSort, its stable forms"},

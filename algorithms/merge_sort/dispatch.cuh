@@ -23,9 +23,31 @@ constexpr bool has_wide_positions(std::int64_t n) {
   return n >= Tuning::least_for_wide_positions;
 }
 
+/// Calls act.operator()<T>() with the tuning T by which n items are sorted.
+template <class Tuning, class Act>
+constexpr auto with_tuning(std::int64_t n, const Options& options, const Act& act) {
+  using Few = typename Tuning::FewItemsTuning;
+  if constexpr (!std::is_void_v<Few>) {
+    const bool is_default = options.variant == Variant::multiway_merge &&
+                            options.low_level == LowLevelMerge::merge_path;
+    if (is_default && n <= Tuning::most_few_items &&
+        passes_of<Few>(n, options.variant).merges <= passes_of<Tuning>(n, options.variant).merges) {
+      return with_tuning<Few>(n, options, act);
+    }
+  }
+  return act.template operator()<Tuning>();
+}
+
+/// How many passes merge n items.
+template <class Tuning>
+constexpr int merge_passes(std::int64_t n, const Options& options) {
+  return with_tuning<Tuning>(n, options,
+                             [&]<class T>() { return passes_of<T>(n, options.variant).merges; });
+}
+
 /// Bytes of the positions that the merges of n items need: none if there is no merge.
 template <class Tuning>
-std::int64_t position_bytes(std::int64_t n, const Options& options) {
+std::int64_t bytes_of_positions(std::int64_t n, const Options& options) {
   const Passes passes = passes_of<Tuning>(n, options.variant);
   if (passes.merges == 0) return 0;
   // The first merges have the smallest groups, each with tiles of its own, and the most runs.
@@ -33,10 +55,16 @@ std::int64_t position_bytes(std::int64_t n, const Options& options) {
          (has_wide_positions<Tuning>(n) ? 8 : 4);
 }
 
+template <class Tuning>
+std::int64_t position_bytes(std::int64_t n, const Options& options) {
+  return with_tuning<Tuning>(n, options,
+                             [&]<class T>() { return bytes_of_positions<T>(n, options); });
+}
+
 /// How many items the spare columns hold: none if there is no merge.
 template <class Tuning>
 constexpr std::int64_t spare_items(std::int64_t n, const Options& options) {
-  return passes_of<Tuning>(n, options.variant).merges > 0 ? n : 0;
+  return merge_passes<Tuning>(n, options) > 0 ? n : 0;
 }
 
 /// All kernels but the first one wait for the kernel before themselves.
@@ -90,8 +118,10 @@ template <class Tuning, class In, class Columns, class Less>
 void sort_columns(const In& in, Columns home, Columns spare, void* positions, std::int64_t n,
                   Less less, cudaStream_t stream, const Options& options) {
   if (options.low_level == LowLevelMerge::merge_path) {
-    sort_columns<Tuning, LowLevelMerge::merge_path>(in, home, spare, positions, n, less, stream,
-                                                    options.variant);
+    with_tuning<Tuning>(n, options, [&]<class T>() {
+      sort_columns<T, LowLevelMerge::merge_path>(in, home, spare, positions, n, less, stream,
+                                                 options.variant);
+    });
   } else {
     sort_columns<Tuning, LowLevelMerge::rank_search>(in, home, spare, positions, n, less, stream,
                                                      options.variant);

@@ -100,7 +100,7 @@ struct SuperkeyColumns {
   std::uint32_t* references;
   bool is_result = false;
 
-  [[nodiscard]] __device__ __forceinline__ OrderedBits<C>& bits(std::int64_t i) const {
+  [[nodiscard]] __host__ __device__ __forceinline__ OrderedBits<C>& bits(std::int64_t i) const {
     return reinterpret_cast<OrderedBits<C>*>(values)[i];
   }
   __device__ __forceinline__ Item load(std::int64_t i) const {

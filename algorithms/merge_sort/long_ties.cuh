@@ -98,7 +98,7 @@ struct LongTies {
 
 /// The references of a run, with the coordinate that they are sorted by next.
 template <class C>
-struct TiedItems {
+struct RunItems {
   const std::uint32_t* references;
   Superkeys<C> superkeys;
   int known;
@@ -236,14 +236,14 @@ class LongTiesTile {
     const std::int64_t begin = number_ * SortShape::tile_items;
     if (begin >= count_) return;
     const auto count = static_cast<int>(min(std::int64_t{SortShape::tile_items}, count_ - begin));
-    const TiedItems<C> items{ties_.home.references + begin_, ties_.superkeys, ties_.known};
+    const RunItems<C> items{ties_.home.references + begin_, ties_.superkeys, ties_.known};
     const auto out = side_after(0);
     const ByFirstCoordinate<C> less;
     if ((flags_ & RunProgress::is_unsorted) == 0) {
       block_for_each<4>(
           count, [&](int i) { return items.load(begin + i); },
           [&](int i, const SuperkeyItem<C>& item) { out.store(begin + i, item); });
-    } else if (count <= TiesShape::items_at_once) {
+    } else if (count <= TiesShape::SortShape::tile_items) {
       block_sort_tile<LowLevelMerge::merge_path>(shared_.tile.sort_few, items, out, begin, count,
                                                  less);
     } else {

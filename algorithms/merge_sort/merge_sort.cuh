@@ -11,8 +11,9 @@
 // the arrays hold in the end is not specified, but nothing else is read or written.
 //   Elements        keys and values of any trivially copyable type. Those of more than 16 bytes,
 //                   and others that kernels cannot hold in registers, are sorted by indices.
-//   Extra memory    one copy of what is sorted, and less than 1 % (of superkeys: from 100,000 on)
-//                   for positions in runs and lists of ties; where indices are sorted, 4 bytes an
+//   Extra memory    one copy of what is sorted, and less than 1 % (of superkeys: from 100,000 on;
+//                   of up to 1.5 million keys of 3 or 4 bytes: 2 %) for positions in runs and lists
+//                   of ties; where indices are sorted, 4 bytes an
 //                   element more (8 from 2^32 elements on). None for one tile of keys or pairs, or
 //                   for 512 superkeys, but some multiples of 256 bytes. key_then_ties: what CUB's
 //                   radix sort needs, too.

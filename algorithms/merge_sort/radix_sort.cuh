@@ -34,20 +34,23 @@ std::int64_t radix_bytes(std::int64_t n, const Options& options) {
 template <class Tuning, class In, class C>
 void radix_sort(const In& in, SuperkeyColumns<C> home, SuperkeyColumns<C> spare,
                 unsigned char* bytes, std::int64_t n, cudaStream_t stream, const Options& options) {
-  sort_columns<Tuning>(in, home, spare, bytes, n, ByBits<C>{}, stream, stable_merges(options));
+  const SuperkeyColumns<C> end{spare.values, home.references};
+  const SuperkeyColumns<C> other{home.values, spare.references};
+  sort_columns<Tuning>(in, end, other, bytes, n, ByBits<C>{}, stream, stable_merges(options));
 }
 
 #else
 
-/// The two sides between which a radix sort moves columns.
+/// The two sides between which a radix sort moves columns. An even number of passes brings the bits
+/// to spare.values, and the references home.
 template <class C>
 struct RadixSides {
   cub::DoubleBuffer<OrderedBits<C>> bits;
   cub::DoubleBuffer<std::uint32_t> references;
 
   RadixSides(const SuperkeyColumns<C>& home, const SuperkeyColumns<C>& spare)
-      : bits(reinterpret_cast<OrderedBits<C>*>(home.values),
-             reinterpret_cast<OrderedBits<C>*>(spare.values)),
+      : bits(reinterpret_cast<OrderedBits<C>*>(spare.values),
+             reinterpret_cast<OrderedBits<C>*>(home.values)),
         references(home.references, spare.references) {}
   void sort(void* memory, std::size_t& bytes, std::int64_t n, cudaStream_t stream) {
     constexpr int end_bit = 8 * sizeof(C);
@@ -78,18 +81,16 @@ __global__ void gather_bits_kernel(In in, Bits* bits, std::int64_t n) {
   }
 }
 
-/// values[i] becomes the number of bits[i], which may be of the same memory.
-template <class C>
-__global__ void store_values_kernel(const OrderedBits<C>* bits, C* values, std::int64_t n) {
-  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
-  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
-       i += stride) {
-    values[i] = key_of_bits<C>(bits[i]);
-  }
+/// Where a radix sort took an odd number of passes.
+template <class T>
+void copy_if_elsewhere(const T* from, T* to, std::int64_t n, cudaStream_t stream) {
+  if (from == to) return;
+  WARPATH_CUDA_CHECK(cudaMemcpyAsync(to, from, static_cast<std::size_t>(n) * sizeof(T),
+                                     cudaMemcpyDeviceToDevice, stream));
 }
 
-/// Sorts the n > 0 items of `in` by their bits to `home`, stably; home.references are those of
-/// `in`. spare: as large as home; memory: radix_bytes.
+/// Sorts the n > 0 items of `in`, stably: their bits to spare.values, and their references, which
+/// are those of home, to home.references. spare: as large as home; memory: radix_bytes.
 template <class Tuning, class In, class C>
 void radix_sort(const In& in, SuperkeyColumns<C> home, SuperkeyColumns<C> spare,
                 unsigned char* memory, std::int64_t n, cudaStream_t stream, const Options&) {
@@ -100,11 +101,8 @@ void radix_sort(const In& in, SuperkeyColumns<C> home, SuperkeyColumns<C> spare,
   std::size_t bytes = 0;
   sides.sort(nullptr, bytes, n, stream);
   sides.sort(memory, bytes, n, stream);
-  launch({blocks, 256, 0, stream}, store_values_kernel<C>, sides.bits.Current(), home.values, n);
-  if (sides.references.Current() == home.references) return;
-  WARPATH_CUDA_CHECK(cudaMemcpyAsync(home.references, sides.references.Current(),
-                                     static_cast<std::size_t>(n) * sizeof(std::uint32_t),
-                                     cudaMemcpyDeviceToDevice, stream));
+  copy_if_elsewhere(sides.bits.Current(), &spare.bits(0), n, stream);
+  copy_if_elsewhere(sides.references.Current(), home.references, n, stream);
 }
 
 #endif

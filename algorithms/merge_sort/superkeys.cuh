@@ -65,24 +65,36 @@ struct GatheredItems {
   }
 };
 
-/// Sorts references by ties in coordinates 1, 2, ... of their superkeys, once they are sorted by
-/// coordinate 0; `depth` is dimensions, or one more if ties are not yet in the order of the
-/// references.
-template <class Tuning, class C>
-void sort_ties(const SuperkeyColumns<C>& home, const SuperkeyColumns<C>& spare,
-               const TiedLists& lists, std::int64_t n, const Superkeys<C>& superkeys, int depth,
-               cudaStream_t stream) {
-  using Shape = typename Tuning::TiesShape;
+/// Sorts references by ties of `sorted` values, or lists those that shared memory does not hold.
+template <class Tuning, class Shape, class C, class Sorted>
+void find_ties(const Sorted& sorted, std::uint32_t* references, const TiedRuns& longer,
+               std::int64_t n, const Superkeys<C>& superkeys, int depth, cudaStream_t stream) {
   launch({static_cast<unsigned>(divide_up(n, Shape::tile_items)), Shape::threads,
           sizeof(TiesStorage<C, Shape>), stream, starts_early},
-         sort_ties_kernel<Tuning, C>, home.values, home.references, n, superkeys, depth,
-         lists.list(1));
+         sort_ties_kernel<Tuning, Shape, C, Sorted>, sorted, references, n, superkeys, depth,
+         longer);
+}
+
+/// Sorts references by ties in coordinates 1, 2, ... of their superkeys, once they are sorted by
+/// coordinate 0, of which `sorted` are the values; `depth` is dimensions, or one more if ties are
+/// not yet in the order of the references.
+template <class Tuning, class C, class Sorted>
+void sort_ties(const Sorted& sorted, const SuperkeyColumns<C>& home,
+               const SuperkeyColumns<C>& spare, const TiedLists& lists, std::int64_t n,
+               const Superkeys<C>& superkeys, int depth, cudaStream_t stream) {
+  if (n < Tuning::least_for_sparse_ties) {
+    find_ties<Tuning, typename Tuning::TiesShape>(sorted, home.references, lists.list(1), n,
+                                                  superkeys, depth, stream);
+  } else {
+    find_ties<Tuning, typename Tuning::SparseTiesShape>(sorted, home.references, lists.list(1), n,
+                                                        superkeys, depth, stream);
+  }
   if (lists.capacity == 0) return;
   const auto kernel = sort_long_ties_kernel<Tuning, C>;
   constexpr std::size_t shared_bytes = sizeof(LongTiesStorage<Tuning, C>);
   constexpr unsigned threads = Tuning::SortShape::threads;
   const std::int64_t resident = resident_blocks(kernel, threads, shared_bytes);
-  const std::int64_t blocks = std::min(resident, divide_up(n, Shape::most_ranked));
+  const std::int64_t blocks = std::min(resident, divide_up(n, Tuning::TiesShape::most_ranked));
   launch({static_cast<unsigned>(blocks), threads, shared_bytes, stream, starts_early}, kernel,
          between_passes(home), spare, superkeys, depth,
          passes_of<Tuning>(n, Variant::multiway_merge).merges, lists);
@@ -123,14 +135,16 @@ void run_sort_superkeys(const Tuples<C>& tuples, DeviceSpan<std::uint32_t> refer
     sort_columns<Tuning>(items, home, spare, bytes, n, BySuperkey<C>{superkeys}, stream, options);
     return;
   }
+  const TiedLists lists{{even_runs, odd_runs}, most_runs, counts};
   if (is_radix) {
     radix_sort<Tuning>(items, home, spare, bytes, n, stream, options);
-  } else {
-    sort_columns<Tuning>(items, home, spare, bytes, n, ByFirstCoordinate<C>{}, stream, options);
+    sort_ties<Tuning>(SortedBits<C>{&spare.bits(0), values.data}, home, spare, lists, n, superkeys,
+                      depth, stream);
+    return;
   }
+  sort_columns<Tuning>(items, home, spare, bytes, n, ByFirstCoordinate<C>{}, stream, options);
   if (depth == 1) return;
-  sort_ties<Tuning>(home, spare, TiedLists{{even_runs, odd_runs}, most_runs, counts}, n, superkeys,
-                    depth, stream);
+  sort_ties<Tuning>(SortedValues<C>{values.data}, home, spare, lists, n, superkeys, depth, stream);
 }
 
 /// references[i] becomes i.

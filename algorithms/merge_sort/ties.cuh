@@ -148,20 +148,34 @@ struct ByTie {
 };
 
 /// Shared memory of a block that sorts the ties of a tile. The tied items are kept densely, in
-/// order: item d of them is place places[d] of the tile.
+/// order, as many at once as there is room for: item d of them is place places[d] of the tile.
 template <class C, class Shape>
 struct TiesStorage {
+  static constexpr int room = Shape::SortShape::tile_items;
+  static constexpr int places_found_by = Shape::tile_items + 2 * Shape::most_ranked;
   using Bits = OrderedBits<C>;
+  /// Where it is needed for more than one list, found_by() has memory of its own.
+  Bits kept[Shape::is_at_once ? 1 : places_found_by];
   union {
-    /// The coordinate that ties are found by, from most_ranked places before the tile on.
-    Bits found_by[Shape::items_at_once + Shape::most_ranked];
-    Bits next[Shape::items_at_once];  ///< of item d, the next coordinate
+    Bits not_kept[Shape::is_at_once ? places_found_by : 1];
+    Bits next[room];  ///< of item d, the next coordinate
     SharedTile<TiedItem<C>, typename Shape::SortShape> sorted;
   };
-  std::uint16_t places[Shape::items_at_once];
-  std::uint32_t references[2][Shape::items_at_once];
-  std::uint32_t ranges[2][Shape::items_at_once];  ///< of item d, the run: TiedRange
+  std::uint16_t places[room];
+  std::uint32_t references[2][room];
+  std::uint32_t ranges[2][room];  ///< of item d, the run: TiedRange
   BlockSums<int> sums;
+  int list_end;
+
+  /// The coordinate that ties are found by, from most_ranked places before the tile on. Of a tile
+  /// whose ties are sorted at once, until the list is made.
+  [[nodiscard]] __device__ __forceinline__ Bits* found_by() {
+    if constexpr (Shape::is_at_once) {
+      return not_kept;
+    } else {
+      return kept;
+    }
+  }
 };
 
 /// References that are sorted by coordinates 0 to known - 1 of their superkeys, and then by
@@ -185,17 +199,19 @@ struct TiedNext {
   std::uint32_t reference;
 };
 
-/// The tied items of a tile, and whether they have runs of more than most_counted.
-struct DenseList {
+/// The tied items of a tile, of all runs that the block sorts: how many there are, whether they
+/// have runs of more than most_counted, and which are this thread's.
+struct TiedItems {
   int count;
   bool has_long_runs;
+  unsigned own;  ///< bit k: the k-th of its places is one of them
+  int first;     ///< the number of the first of them
 };
 
 /// A tile of tied references: who ties with whom.
-template <class Tuning, class C, class BitsOf>
+template <class Tuning, class Shape, class C, class BitsOf>
 class TiesTile {
  public:
-  using Shape = typename Tuning::TiesShape;
   using Storage = TiesStorage<C, Shape>;
   static constexpr int most_ranked = Shape::most_ranked;
 
@@ -221,29 +237,29 @@ class TiesTile {
     end_ = goes_on_right ? high_ : count;
   }
 
-  /// Lists the long runs that begin in the tile, and makes the dense list of the items of all short
-  /// ones that begin in it. What is in no short run goes to where it shall, if that is elsewhere.
-  /// The whole block; ends with a barrier.
-  __device__ __forceinline__ DenseList gather(const TiedRuns& longer) const {
-    const int first = static_cast<int>(threadIdx.x) * Shape::items;
-    // Bit k: place first + k ties with the one before it.
+  /// Lists the long runs that begin in the tile, and finds the items of all short ones that begin
+  /// in it. What is in no short run goes to where it shall, if that is elsewhere. The whole block;
+  /// ends with a barrier.
+  __device__ __forceinline__ TiedItems find_items(const TiedRuns& longer) const {
+    // Bit k: place k of this thread ties with the one before it.
     unsigned ties_on = 0;
     const int ties_end = min(end_ + 1, high_);
 #pragma unroll
-    for (int k = 0; k <= Shape::items; ++k) {
-      const int i = first + k;
+    for (int k = 0; k <= Shape::places; ++k) {
+      const int i = first_place() + k;
       if (i > low_ && i < ties_end && found_by(i - 1) == found_by(i)) ties_on |= 1u << k;
     }
-    unsigned tied = (ties_on | ties_on >> 1) & ((1u << Shape::items) - 1);
-    if (first + Shape::items > end_) tied &= first < end_ ? (1u << (end_ - first)) - 1 : 0;
+    unsigned tied = (ties_on | ties_on >> 1) & ((1u << Shape::places) - 1);
+    const int left_places = max(end_ - first_place(), 0);
+    if (left_places < Shape::places) tied &= (1u << left_places) - 1;
 
     unsigned in_short_run = 0;
-    unsigned own = 0;
-    bool is_sorted_rather = false;
+    TiedItems items{};
+    bool has_long_run = false;
     TiedRange range;
     for (unsigned left = tied; left != 0; left &= left - 1) {
       const int k = __ffs(static_cast<int>(left)) - 1;
-      const int i = first + k;
+      const int i = first_place() + k;
       if (i >= range.end) range = range_of(i);
       if (range.count() > most_ranked) {
         if (i < count_ && (ties_on >> k & 1) == 0) list(longer, i);
@@ -251,32 +267,51 @@ class TiesTile {
       }
       in_short_run |= 1u << k;
       if (range.begin < 0 || range.begin >= count_) continue;
-      own |= 1u << k;
-      is_sorted_rather |= range.count() > Shape::most_counted;
+      items.own |= 1u << k;
+      has_long_run |= range.count() > Shape::most_counted;
     }
     if (tied_.from != tied_.to) {
 #pragma unroll
-      for (int k = 0; k < Shape::items; ++k) {
-        const std::int64_t i = begin_ + first + k;
-        if (first + k < count_ && (in_short_run >> k & 1) == 0) tied_.to[i] = tied_.from[i];
+      for (int k = 0; k < Shape::places; ++k) {
+        const std::int64_t i = begin_ + first_place() + k;
+        if (first_place() + k < count_ && (in_short_run >> k & 1) == 0) tied_.to[i] = tied_.from[i];
       }
     }
-
-    constexpr int one_sorted = 1 << 16;  // above the number of items
+    constexpr int one_long = 1 << 16;  // above the number of items
     int sum = 0;
     const int before =
-        block_exclusive_sum(__popc(own) + (is_sorted_rather ? one_sorted : 0), shared_.sums, sum);
-    int dense = before % one_sorted;
-    range = {};
-    for (unsigned left = own; left != 0; left &= left - 1, ++dense) {
-      const int i = first + __ffs(static_cast<int>(left)) - 1;
+        block_exclusive_sum(__popc(items.own) + (has_long_run ? one_long : 0), shared_.sums, sum);
+    items.first = before % one_long;
+    items.count = sum % one_long;
+    items.has_long_runs = sum >= one_long;
+    return items;
+  }
+
+  /// Makes the dense list of the items from number `begin` on, where a run begins: of as many whole
+  /// runs as there is room for. Returns the number of the first item after them. The whole block;
+  /// ends with a barrier.
+  __device__ __forceinline__ int list_items(const TiedItems& items, int begin) const {
+    const bool is_all = items.count - begin <= Storage::room;
+    if (!is_all) {
+      if (threadIdx.x == 0) shared_.list_end = items.count;
+      __syncthreads();  // the end can be lowered
+    }
+    int number = items.first;
+    TiedRange range;
+    for (unsigned left = items.own; left != 0; left &= left - 1, ++number) {
+      const int i = first_place() + __ffs(static_cast<int>(left)) - 1;
+      if (number < begin) continue;
       if (i >= range.end) range = range_of(i);
-      const int begin = dense - (i - range.begin);
-      shared_.places[dense] = static_cast<std::uint16_t>(i);
-      shared_.ranges[0][dense] = TiedRange{begin, begin + range.count()}.packed();
+      const int run = number - (i - range.begin) - begin;
+      if (run + range.count() > Storage::room) {
+        atomicMin(&shared_.list_end, run + begin);
+        break;
+      }
+      shared_.places[number - begin] = static_cast<std::uint16_t>(i);
+      shared_.ranges[0][number - begin] = TiedRange{run, run + range.count()}.packed();
     }
     __syncthreads();  // the dense list is there
-    return {sum % one_sorted, sum >= one_sorted};
+    return is_all ? items.count : shared_.list_end;
   }
 
   [[nodiscard]] __device__ __forceinline__ std::uint32_t reference_of(int d) const {
@@ -289,8 +324,12 @@ class TiesTile {
   }
 
  private:
+  /// Each thread looks at so many places in a row.
+  [[nodiscard]] __device__ __forceinline__ static int first_place() {
+    return static_cast<int>(threadIdx.x) * Shape::places;
+  }
   [[nodiscard]] __device__ __forceinline__ OrderedBits<C>& found_by(int place) const {
-    return shared_.found_by[most_ranked + place];
+    return shared_.found_by()[most_ranked + place];
   }
   [[nodiscard]] __device__ __forceinline__ int place_of(std::int64_t i) const {
     return static_cast<int>(i - begin_);
@@ -366,15 +405,16 @@ __device__ __forceinline__ int block_sort_ranges(TiesStorage<C, Shape>& shared, 
   using Bits = OrderedBits<C>;
   int longest = 0;
   // The coordinates lie where the tile shall be.
-  Bits next[Shape::items];
+  using SortShape = typename Shape::SortShape;
+  Bits next[SortShape::items] = {};
 #pragma unroll
-  for (int k = 0; k < Shape::items; ++k) {
+  for (int k = 0; k < SortShape::items; ++k) {
     const int d = k * Shape::threads + static_cast<int>(threadIdx.x);
     if (d < all) next[k] = shared.next[d];
   }
   __syncthreads();  // they are read
 #pragma unroll
-  for (int k = 0; k < Shape::items; ++k) {
+  for (int k = 0; k < SortShape::items; ++k) {
     const int d = k * Shape::threads + static_cast<int>(threadIdx.x);
     if (d >= all) continue;
     const TiedRange range = TiedRange::of(shared.ranges[from][d]);
@@ -396,22 +436,17 @@ __device__ __forceinline__ int block_sort_ranges(TiesStorage<C, Shape>& shared, 
   return longest;
 }
 
-/// Sorts the runs of up to most_ranked tied references that begin at places [begin, begin + count),
-/// at most a tile, and lists the longer ones. Where from and to are two arrays, all others are
-/// copied. The whole block; ends with a barrier.
-template <class Tuning, class C, class BitsOf>
-__device__ void block_sort_ties(TiesStorage<C, typename Tuning::TiesShape>& shared,
-                                const TiedReferences<C, BitsOf>& tied, std::int64_t begin,
-                                int count, const TiedRuns& longer) {
-  const TiesTile<Tuning, C, BitsOf> tile(shared, tied, begin, count);
-  const DenseList list = tile.gather(longer);
-  if (list.count == 0) return;
-  bool has_long_runs = list.has_long_runs;
+/// Sorts the runs of a dense list of `count` items by all coordinates that are left. The whole
+/// block; ends with a barrier.
+template <class Tile, class C, class Shape, class BitsOf>
+__device__ __forceinline__ void block_sort_list(TiesStorage<C, Shape>& shared, const Tile& tile,
+                                                const TiedReferences<C, BitsOf>& tied, int count,
+                                                bool has_long_runs) {
   int from = 0;
   for (int k = tied.known; k < tied.depth; ++k) {
     const bool is_first = k == tied.known;
     block_for_each<4>(
-        list.count,
+        count,
         [&](int d) {
           const bool is_tied = TiedRange::of(shared.ranges[from][d]).count() > 1;
           const std::uint32_t reference =
@@ -423,32 +458,70 @@ __device__ void block_sort_ties(TiesStorage<C, typename Tuning::TiesShape>& shar
           if (is_first) shared.references[from][d] = next.reference;
         });
     __syncthreads();  // the next coordinates are there
-    const int longest = has_long_runs ? block_sort_ranges(shared, from, list.count)
-                                      : block_rank(shared, from, list.count);
+    const int longest =
+        has_long_runs ? block_sort_ranges(shared, from, count) : block_rank(shared, from, count);
     from = 1 - from;
     if (__syncthreads_or(longest > 1) == 0) break;  // the references are in order
-    if (has_long_runs) {
-      has_long_runs = __syncthreads_or(longest > Tuning::TiesShape::most_counted) != 0;
-    }
+    if (has_long_runs) has_long_runs = __syncthreads_or(longest > Shape::most_counted) != 0;
   }
-  tile.store_references(list.count, from);
+  tile.store_references(count, from);
   __syncthreads();  // and read
 }
 
-/// Finds the ties among n sorted values and sorts the references of each, or lists it. One block a
-/// tile.
-template <class Tuning, class C>
-__global__ void __launch_bounds__(Tuning::TiesShape::threads, 4)
-    sort_ties_kernel(const C* values, std::uint32_t* references, std::int64_t n,
+/// Sorts the runs of up to most_ranked tied references that begin at places [begin, begin + count),
+/// at most a tile, and lists the longer ones. Where from and to are two arrays, all others are
+/// copied. The whole block; ends with a barrier.
+template <class Tuning, class Shape, class C, class BitsOf>
+__device__ void block_sort_ties(TiesStorage<C, Shape>& shared,
+                                const TiedReferences<C, BitsOf>& tied, std::int64_t begin,
+                                int count, const TiedRuns& longer) {
+  const TiesTile<Tuning, Shape, C, BitsOf> tile(shared, tied, begin, count);
+  const TiedItems items = tile.find_items(longer);
+  for (int first = 0; first < items.count;) {
+    const int end = tile.list_items(items, first);
+    block_sort_list(shared, tile, tied, end - first, items.has_long_runs);
+    first = end;
+  }
+}
+
+/// Sorted values, by which ties are found.
+template <class C>
+struct SortedValues {
+  const C* values;
+  [[nodiscard]] __device__ __forceinline__ OrderedBits<C> bits(std::int64_t i) const {
+    return key_bits(values[i]);
+  }
+};
+
+/// The same, where values[i] has yet to become the number of sorted_bits[i].
+template <class C>
+struct SortedBits {
+  const OrderedBits<C>* sorted_bits;
+  C* values;
+  [[nodiscard]] __device__ __forceinline__ OrderedBits<C> bits(std::int64_t i) const {
+    return sorted_bits[i];
+  }
+  __device__ __forceinline__ void store_values(std::int64_t begin, int count) const {
+    for (auto i = static_cast<int>(threadIdx.x); i < count; i += static_cast<int>(blockDim.x)) {
+      values[begin + i] = key_of_bits<C>(sorted_bits[begin + i]);
+    }
+  }
+};
+
+/// Finds the ties among n items, of which `sorted` are the values, and sorts the references of
+/// each, or lists it. One block a tile.
+template <class Tuning, class Shape, class C, class Sorted>
+__global__ void __launch_bounds__(Shape::threads, 4)
+    sort_ties_kernel(Sorted sorted, std::uint32_t* references, std::int64_t n,
                      Superkeys<C> superkeys, int depth, TiedRuns longer) {
-  using Shape = typename Tuning::TiesShape;
   auto& shared = dynamic_shared<TiesStorage<C, Shape>>();
   hopper::wait_for_kernel_before();
-  const auto bits_of = [values](std::int64_t i) { return key_bits(values[i]); };
+  const auto bits_of = [sorted](std::int64_t i) { return sorted.bits(i); };
   const TiedReferences<C, decltype(bits_of)> tied{0,          n,         bits_of, references,
                                                   references, superkeys, 1,       depth};
   const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * Shape::tile_items;
   const int count = static_cast<int>(min(static_cast<std::int64_t>(Shape::tile_items), n - begin));
+  if constexpr (requires { sorted.sorted_bits; }) sorted.store_values(begin, count);
   block_sort_ties<Tuning>(shared, tied, begin, count, longer);
 }
 

@@ -35,7 +35,7 @@ inline std::optional<merge_sort::Options> options_of(const harness::Parameters& 
 /// How often a variant of ours reads and writes all items, sorting tiles once and then merging.
 template <class Tuning>
 int passes_over_memory(std::int64_t n, const merge_sort::Options& options) {
-  return 1 + merge_sort::detail::passes_of<Tuning>(n, options.variant).merges;
+  return 1 + merge_sort::detail::merge_passes<Tuning>(n, options);
 }
 
 /// Keys and 32-bit values (or keys alone) in two arrays, which a sort permutes.

@@ -80,7 +80,9 @@ class Superkeys : public SortProblem<C> {
     movement.passes += 1;
     movement.bytes += column;
     if (long_ties_.entries == 0) return movement;
-    const int passes = 2 + passes_over_memory<Tuning>(long_ties_.longest, options);
+    const int merges =
+        merge_sort::detail::passes_of<Tuning>(long_ties_.longest, options.variant).merges;
+    const int passes = 3 + merges;
     movement.passes += passes;
     movement.bytes += 2 * this->item_bytes() * long_ties_.entries * passes;
     return movement;

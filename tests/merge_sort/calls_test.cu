@@ -85,15 +85,17 @@ TEST(Memory, OfSuperkeysIsOneCopyAndAPercent) {
 template <std::size_t ItemBytes>
 void expect_few_positions() {
   using Tuning = TuningOf<ItemBytes>;
-  for (const std::int64_t n : {std::int64_t{1} << 20, (std::int64_t{1} << 32) - 1}) {
+  for (const std::int64_t n :
+       {std::int64_t{1} << 20, std::int64_t{1} << 21, (std::int64_t{1} << 32) - 1}) {
+    const bool has_small_tiles = ItemBytes <= 4 && n < std::int64_t{1} << 22;
     for (const Options& options : all_options()) {
       EXPECT_LE(detail::position_bytes<Tuning>(n, options) * 100,
-                n * static_cast<std::int64_t>(ItemBytes))
-          << ItemBytes << " bytes, " << name_of(options);
+                n * static_cast<std::int64_t>(ItemBytes) * (has_small_tiles ? 2 : 1))
+          << n << " of " << ItemBytes << " bytes, " << name_of(options);
     }
   }
 }
-TEST(Memory, OfPositionsIsLessThanAPercent) {
+TEST(Memory, OfPositionsIsAPercentOrTwo) {
   expect_few_positions<1>();
   expect_few_positions<2>();
   expect_few_positions<4>();
@@ -120,10 +122,23 @@ template <class C>
 constexpr bool ties_fit_everywhere() {
   using Tuning = TuningOf<sizeof(detail::SuperkeyItem<C>)>;
   return sizeof(detail::LongTiesStorage<Tuning, C>) <= 99 * 1024 &&
-         sizeof(detail::TiesStorage<C, typename Tuning::TiesShape>) <= 99 * 1024;
+         sizeof(detail::TiesStorage<C, typename Tuning::TiesShape>) <= 99 * 1024 &&
+         sizeof(detail::TiesStorage<C, typename Tuning::SparseTiesShape>) <= 99 * 1024;
 }
 static_assert(ties_fit_everywhere<float>() && ties_fit_everywhere<double>());
 static_assert(fit_everywhere<1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 24, 28, 31, 32>());
+
+// Around the most items that small tiles merge in one pass.
+TEST(Tunings, OfFewItemsSort) {
+  constexpr std::int64_t most =
+      32 * TuningOf<4>::FewItemsTuning::FewItemsTuning::SortShape::tile_items;
+  Workspace workspace;
+  for (const std::int64_t n : {most, most + 1}) {
+    if (is_small() && n > most) continue;
+    expect_keys_sorted(random_floats(n), std::less<>{},
+                       [&](auto keys) { sort_keys(keys, workspace, nullptr); });
+  }
+}
 
 TEST(Memory, IsKeptForTheNextCall) {
   Workspace workspace;

@@ -29,7 +29,7 @@ class Sizes : public testing::Test {
   Stream stream_;
   Workspace workspace_;
 };
-using AllTilings = testing::Types<SmallTiles, OddTiles>;
+using AllTilings = testing::Types<SmallTiles, OddTiles, ManyWays>;
 TYPED_TEST_SUITE(Sizes, AllTilings);
 
 TYPED_TEST(Sizes, OfPairs) {
@@ -130,6 +130,33 @@ TEST(Passes, AreTheFewestAndShareTheWork) {
       EXPECT_LT(merged, 2 * std::max<std::int64_t>(tiles, 1));
     }
   }
+}
+
+// Small tiles, as long as they take no more passes than large ones.
+TEST(Tunings, OfFewItemsHaveSmallTiles) {
+  using Tuning = TuningOf<8>;
+  using Some = Tuning::FewItemsTuning;
+  using Few = Some::FewItemsTuning;
+  const auto tile_of = [](std::int64_t n, const Options& options) {
+    return detail::with_tuning<Tuning>(n, options,
+                                       []<class T>() { return int{T::SortShape::tile_items}; });
+  };
+  constexpr int small = Few::SortShape::tile_items;
+  constexpr int large = Tuning::SortShape::tile_items;
+  const Options by_default;
+  EXPECT_EQ(tile_of(small, by_default), small);
+  EXPECT_EQ(tile_of(large, by_default), large) << "no merge";
+  EXPECT_EQ(tile_of(large + 1, by_default), small);
+  EXPECT_EQ(tile_of(32 * small, by_default), small);
+  EXPECT_EQ(tile_of(32 * small + 1, by_default), large) << "one merge";
+  EXPECT_EQ(tile_of(32 * large + 1, by_default), small);
+  EXPECT_EQ(tile_of(Some::most_few_items, by_default), small);
+  EXPECT_EQ(tile_of(Some::most_few_items + 1, by_default), large);
+  EXPECT_EQ(detail::merge_passes<Tuning>(Tuning::most_few_items / 2, by_default), 2);
+  EXPECT_EQ(detail::passes_of<Tuning>(Tuning::most_few_items / 2, Variant::multiway_merge).merges,
+            3);
+  EXPECT_EQ(tile_of(1, {Variant::binary_merge}), large);
+  EXPECT_EQ(tile_of(1, {Variant::multiway_merge, LowLevelMerge::rank_search}), large);
 }
 
 // A position of 2^32 - 1 is the last that 32 bits hold: a run may have that many items.

@@ -21,13 +21,19 @@
 namespace warpath::merge_sort::test {
 
 /// Tiles so small that few items are many of them: of two warps, output tiles half as large, and a
-/// few items more have wide positions.
-struct SmallTiles
-    : SortTuning<TileShape<64, 4>, MergeTileShape<64, 2, 4>, TiesTileShape<64, 3, 30, 6>> {
+/// few items more have wide positions and ties that are sorted part after part.
+struct SmallTiles : SortTuning<TileShape<64, 4>, MergeTileShape<64, 2, 4>, void, 0,
+                               TiesTileShape<64, 2, 3, 30, 6>, TiesTileShape<64, 2, 2, 30, 6>> {
   static constexpr std::int64_t least_for_wide_positions = 3000;
+  static constexpr std::int64_t least_for_sparse_ties = 600;
 };
 /// Without padding, a warp a tile.
-using OddTiles = SortTuning<TileShape<32, 3>, MergeTileShape<32, 3, 8>, TiesTileShape<32, 2, 9, 4>>;
+struct OddTiles : SortTuning<TileShape<32, 3>, MergeTileShape<32, 3, 8>, void, 0,
+                             TiesTileShape<32, 2, 3, 9, 4>, TiesTileShape<32, 2, 2, 9, 4>> {
+  static constexpr std::int64_t least_for_sparse_ties = 200;
+};
+/// As many runs at once as a warp has lanes.
+using ManyWays = SortTuning<TileShape<64, 2>, MergeTileShape<64, 2, 32>>;
 
 inline std::vector<Options> all_options() {
   return {{Variant::binary_merge, LowLevelMerge::merge_path},
