@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <type_traits>
 
 #include "balanced_path_sets/dispatch.cuh"
@@ -54,8 +53,6 @@ void require_arrays(const Arrays<Key, Value>& arrays) {
   const auto& [a, a_values, b, b_values, out, out_values] = arrays;
   require_span("a", a);
   require_span("b", b);
-  require_in_range("the number of elements of b", b.count, 0,
-                   std::numeric_limits<std::int64_t>::max() - a.count);
   const std::int64_t needed = most_outputs(operation, a.count, b.count);
   require_span("out", out);
   require_room("out", out, needed);
@@ -83,8 +80,12 @@ void require_and_run(const Arrays<Key, Value>& arrays, DeviceCount& count, Works
                      cudaStream_t stream, Less less, const Options& options) {
   require_enum("variant", options.variant);
   require_arrays<operation>(arrays);
+  require_apart("a", arrays.a, "count", count.span());
+  require_apart("b", arrays.b, "count", count.span());
   require_apart("count", count.span(), "out", arrays.out);
   if constexpr (!std::is_same_v<Value, NoValue>) {
+    require_apart("a_values", arrays.a_values, "count", count.span());
+    require_apart("b_values", arrays.b_values, "count", count.span());
     require_apart("count", count.span(), "out_values", arrays.out_values);
   }
   require_set<Duplicates>("a", arrays.a, less, stream);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -18,12 +19,15 @@
 
 namespace warpath {
 
-/// Throws if the count is negative, or the memory is null or not aligned for its elements.
+/// Throws if the count is negative, or so large that no memory has as many bytes; or if the memory
+/// is null or not aligned for its elements.
 template <class T>
 void require_span(const std::string& name, DeviceSpan<T> span) {
-  if (span.count < 0) {
-    throw std::invalid_argument(name + " has " + std::to_string(span.count) +
-                                " elements: expected 0 or more");
+  constexpr auto most = std::numeric_limits<std::int64_t>::max() / std::int64_t{sizeof(T)};
+  if (span.count < 0 || span.count > most / 2) {
+    throw std::invalid_argument(
+        name + " has " + std::to_string(span.count) + " elements: expected " +
+        (span.count < 0 ? "0 or more" : "at most " + std::to_string(most / 2)));
   }
   if (span.count > 0 && span.data == nullptr) {
     throw std::invalid_argument(name + " is null, but has " + std::to_string(span.count) +

@@ -11,7 +11,7 @@
 //                   the others none; with notes_sides a bit a tuple more. look_back: 9 bytes for
 //                   each 2048 references of each array, and 3 KiB. side_bits: where segments are
 //                   large a bit a tuple, 9 bytes for each 4096 references of each array, and 3 KiB;
-//                   else none. Partitions of elements: 9 bytes a tile of some 32 KiB (three-way:
+//                   else none. Partitions of elements: 9 bytes a tile of 7 to 32 KiB (three-way:
 //                   18), and 3 KiB.
 //   Errors          std::invalid_argument, which names the argument, before anything is launched: a
 //                   span with a negative count or without memory; arrays of different sizes; too
@@ -61,7 +61,8 @@ struct MedianStores {
 /// that is `leaf`, which ends the build: it leaves `arrays` as they are, and stores the nodes of
 /// this level and, unless this is the last one, of the next.
 ///
-/// Where checks are on, these are errors too: a NaN among the tuples, a reference to no tuple, one
+/// What breaks this contract can make kernels write outside the outputs. Where checks are on, these
+/// are errors: a NaN among the tuples, a reference to no tuple, one
 /// that an array has twice, a segment of the primary array that is not sorted, a segment of another
 /// array that has a reference of another segment.
 template <class C>
@@ -69,7 +70,8 @@ void partition_level(const Tuples<C>& tuples, int level,
                      std::type_identity_t<DeviceSpan<const std::uint32_t>> primary_references,
                      std::span<const ReferenceArray> arrays, const MedianStores& medians,
                      Workspace& workspace, cudaStream_t stream, const Options& options = {}) {
-  static_assert(std::is_arithmetic_v<C> && sizeof(C) <= 8, "a coordinate must be a number");
+  static_assert(std::is_arithmetic_v<C> && (sizeof(C) == 4 || sizeof(C) == 8),
+                "a coordinate must be a number of 4 or 8 bytes");
   require_span("primary_references", primary_references);
   require_span("tuples", tuples.coordinates);
   require_span("medians", medians.of_level);
@@ -136,9 +138,9 @@ constexpr void require_element() {
 
 }  // namespace detail
 
-/// Writes the elements for which is_selected(element) holds, a device functor, to `selected`, and
-/// all others to `rest`; `count` becomes the number of the selected ones. in, selected, rest: n
-/// elements of at most 256 bytes; n may pass 2^31.
+/// Writes the elements for which is_selected(element) holds, a device functor that can be called
+/// as const, to `selected`, and all others to `rest`; `count` becomes the number of the selected
+/// ones. in, selected, rest: n elements of at most 256 bytes; n may pass 2^31.
 template <class T, class Predicate>
 void partition(InputSpan<T> in, DeviceSpan<T> selected, DeviceSpan<T> rest, Predicate is_selected,
                DeviceCount& count, Workspace& workspace, cudaStream_t stream) {
@@ -149,6 +151,7 @@ void partition(InputSpan<T> in, DeviceSpan<T> selected, DeviceSpan<T> rest, Pred
   require_apart("in", in, "selected", selected);
   require_apart("in", in, "rest", rest);
   require_apart("selected", selected, "rest", rest);
+  require_apart("in", in, "count", count.span());
   require_apart("count", count.span(), "selected", selected);
   require_apart("count", count.span(), "rest", rest);
   if (in.count == 0) return count.set_zero(stream);
@@ -167,6 +170,7 @@ void partition(InputSpan<T> in, DeviceSpan<T> out, Predicate is_selected, Device
   require_span("in", in);
   require_room("out", out, in.count);
   require_apart("in", in, "out", out);
+  require_apart("in", in, "count", count.span());
   require_apart("count", count.span(), "out", out);
   if (in.count == 0) return count.set_zero(stream);
   const detail::TwoClasses<Predicate> classes{is_selected};
@@ -190,6 +194,8 @@ void partition_three_way(InputSpan<T> in, DeviceSpan<T> first, DeviceSpan<T> sec
     require_apart("first_count", first_count.span(), name, out);
     require_apart("second_count", second_count.span(), name, out);
   };
+  require_apart("in", in, "first_count", first_count.span());
+  require_apart("in", in, "second_count", second_count.span());
   require_output("first", first);
   require_output("second", second);
   require_output("rest", rest);

@@ -201,9 +201,9 @@ class TilePart {
       if constexpr (counts_bits) {
 #pragma unroll
         for (int c = 0; c < last_class; ++c) {
+          // Those of later rows are not there yet.
           const unsigned of_row = members_[c][item(row, 0) / 32] >> item(row, 0) % 32;
-          counts[c][row / rows_a_word] +=
-              static_cast<unsigned>(__popc(of_row & ((1u << Shape::width) - 1))) * one_of(row);
+          counts[c][row / rows_a_word] += static_cast<unsigned>(__popc(of_row)) * one_of(row);
         }
       }
     }

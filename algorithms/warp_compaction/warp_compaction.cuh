@@ -41,6 +41,7 @@ void compact_if(InputSpan<T> in, DeviceSpan<T> out, Predicate predicate, DeviceC
   require_span("out", out);
   require_room("out", out, in.count);
   require_apart("in", in, "out", out);
+  require_apart("in", in, "kept", kept.span());
   require_apart("kept", kept.span(), "out", out);
   if (in.count == 0) return kept.set_zero(stream);
   detail::run(detail::KeepIf<T, Predicate>{predicate}, {in.data, nullptr, in.count},
@@ -61,8 +62,10 @@ void compact_flagged(InputSpan<T> in, DeviceSpan<Flag> flags, DeviceSpan<T> out,
   require_count("flags", flags.count, "in", in.count);
   require_room("out", out, in.count);
   require_apart("in", in, "out", out);
+  require_apart("in", in, "kept", kept.span());
   require_apart("kept", kept.span(), "out", out);
   require_apart("flags", flags, "out", out);
+  require_apart("flags", flags, "kept", kept.span());
   if (in.count == 0) return kept.set_zero(stream);
   detail::run(Rule{}, {in.data, flags.data, in.count}, {out.data, nullptr, out.count}, kept.data(),
               workspace, stream, options);
@@ -78,6 +81,7 @@ void unique(InputSpan<T> in, DeviceSpan<T> out, DeviceCount& kept, Workspace& wo
   require_span("out", out);
   require_room("out", out, in.count);
   require_apart("in", in, "out", out);
+  require_apart("in", in, "kept", kept.span());
   require_apart("kept", kept.span(), "out", out);
   if (in.count == 0) return kept.set_zero(stream);
   detail::run(detail::KeepFirstOfRun<T, detail::NoCompanion, Equal>{equal},
@@ -111,6 +115,8 @@ void unique_by_key(InputSpan<K> keys, InputSpan<V> values, DeviceSpan<K> out_key
   require_apart("keys", keys, "out_values", out_values);
   require_apart("values", values, "out_keys", out_keys);
   require_apart("out_keys", out_keys, "out_values", out_values);
+  require_apart("keys", keys, "kept", kept.span());
+  require_apart("values", values, "kept", kept.span());
   require_apart("kept", kept.span(), "out_keys", out_keys);
   require_apart("kept", kept.span(), "out_values", out_values);
   if (keys.count == 0) return kept.set_zero(stream);
@@ -157,10 +163,15 @@ void remove_duplicates(InputSpan<C> values, InputSpan<R> references,
   require_apart("out_values", out_values, "out_references", out_references);
   require_apart("tuples", tuples.coordinates, "out_values", out_values);
   require_apart("tuples", tuples.coordinates, "out_references", out_references);
-  require_apart("kept", kept.span(), "out_values", out_values);
-  require_apart("kept", kept.span(), "out_references", out_references);
-  require_apart("first_disorder", first_disorder.span(), "out_values", out_values);
-  require_apart("first_disorder", first_disorder.span(), "out_references", out_references);
+  const auto require_own_memory = [&](const char* name, const DeviceCount& count) {
+    require_apart("values", values, name, count.span());
+    require_apart("references", references, name, count.span());
+    require_apart("tuples", tuples.coordinates, name, count.span());
+    require_apart(name, count.span(), "out_values", out_values);
+    require_apart(name, count.span(), "out_references", out_references);
+  };
+  require_own_memory("kept", kept);
+  require_own_memory("first_disorder", first_disorder);
   require_apart("kept", kept.span(), "first_disorder", first_disorder.span());
   const std::int64_t tuple_count = require_tuples(tuples, references.count);
   require_no_nan("values", values, stream);

@@ -25,6 +25,12 @@ TEST(RequireSpan, NamesTheArgumentAndWhatIsWrong) {
   EXPECT_EQ(of(&value, -1), "a has -1 elements: expected 0 or more");
   EXPECT_EQ(of(nullptr, -7), "a has -7 elements: expected 0 or more");
   EXPECT_EQ(of(nullptr, 5), "a is null, but has 5 elements: expected device memory");
+  // 2^62 bytes and more.
+  EXPECT_EQ(of(&value, (std::int64_t{1} << 60) - 1), "nothing");
+  EXPECT_EQ(of(&value, std::int64_t{1} << 60),
+            "a has 1152921504606846976 elements: expected at most 1152921504606846975");
+  EXPECT_EQ(of(&value, std::numeric_limits<std::int64_t>::max()),
+            "a has 9223372036854775807 elements: expected at most 1152921504606846975");
 }
 
 TEST(RequireSpan, NamesMemoryThatIsNotAligned) {

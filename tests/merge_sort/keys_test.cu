@@ -9,7 +9,8 @@ namespace {
 using detail::Call;
 using detail::NoValue;
 
-/// Around a thread's items, a warp, tiles, as many of them as are merged at once, and their square.
+/// Around a thread's items, a warp, tiles, as many of them as are merged at once, and their square;
+/// and whole output tiles of a merge.
 template <class Tuning>
 std::vector<std::int64_t> sizes() {
   constexpr std::int64_t tile = Tuning::SortShape::tile_items;
@@ -20,6 +21,7 @@ std::vector<std::int64_t> sizes() {
     for (const int more : {-1, 0, 1}) all.push_back(n + more);
   }
   all.push_back((Tuning::MergeShape::ways + 1) * tile - 5);
+  all.push_back(3 * Tuning::MergeShape::tile_items);
   return all;
 }
 

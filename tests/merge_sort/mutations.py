@@ -63,8 +63,8 @@ MUTATIONS = [
         "if (<<<warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(rank) ||| warp_sum(static_cast<std::uint64_t>(before)) <= static_cast<std::uint64_t>(rank)>>>) {",
     ),
     (
-        "partition: a guess beyond the interval",
-        "const std::int64_t left = <<<guess - spread ||| guess>>>;",
+        "partition: the item after the window is skipped",
+        "} else if (is_right) { {{{low = right + 1; ||| low = right + 2;}}} } else {",
     ),
     (
         "merge: the last tile of a group ends where the next group begins",
@@ -116,7 +116,7 @@ MUTATIONS = [
     ),
     (
         "ties: a run that begins in the next tile is sorted here",
-        "|| <<<range.begin >= count_ ||| range.begin > count_>>>) continue; own |= 1u << k;",
+        "|| <<<range.begin >= count_ ||| false>>>) continue; items.own |= 1u << k;",
     ),
     (
         "ties: a run of just most_ranked is long",
@@ -160,7 +160,15 @@ MUTATIONS = [
     ),
     (
         "ties: what stays is not copied",
-        "if (first + k < count_ && <<<(in_short_run >> k & 1) == 0 ||| (tied >> k & 1) == 0>>>) tied_.to[i] = tied_.from[i];",
+        "if (first_place() + k < count_ && <<<(in_short_run >> k & 1) == 0 ||| (tied >> k & 1) == 0>>>) tied_.to[i] = tied_.from[i];",
+    ),
+    (
+        "ties: a part of the list ends within a run",
+        "{{{atomicMin(&shared_.list_end, run + begin); ||| ;}}}",
+    ),
+    (
+        "ties: no barrier before the end of a part is lowered",
+        "{{{__syncthreads();  // the end can be lowered ||| ;}}}",
     ),
     (
         "ties: in two coordinates, the last is not looked at",

@@ -8,8 +8,9 @@ are tried where the earlier ones stand nowhere.
 
 The tree is copied, every mutation becomes a choice at run time, each test program
 is built once, and run for each mutation of its technique: plainly, then with random schedules. What
-no run fails on is tried under ThreadSanitizer, which alone sees that an order of memory is missing.
-A mutation that gets past that, too, is a hole in the tests.
+no run fails on is tried under ThreadSanitizer, which alone sees that an order of memory is missing,
+and under AddressSanitizer and UBSan, which see reads beyond an array, and vectors that are not
+aligned. A mutation that gets past them, too, is a hole in the tests.
 
   tests/mutations/mutate.py                        the working tree
   tests/mutations/mutate.py --revision 7d831de     another commit
@@ -17,6 +18,7 @@ A mutation that gets past that, too, is a hole in the tests.
 """
 
 import argparse
+import itertools
 import os
 import re
 import runpy
@@ -44,11 +46,7 @@ RUNS = [
     ("seed 3", {"WARPATH_TEST_SIZE": "small", "SIMT_SEED": "3", "SIMT_LAZY": "1"}),
     ("all sizes", {}),
 ]
-THREAD_SANITIZER = [
-    "-DCMAKE_CXX_COMPILER=clang++",
-    "-DWARPATH_SANITIZE=thread",
-    "-DWARPATH_EXPERIMENTS=OFF",
-]
+SANITIZERS = [("ThreadSanitizer", "thread"), ("AddressSanitizer and UBSan", "address")]
 EXPRESSION = re.compile(r"<<<(.*?) \|\|\| (.*?)>>>", re.DOTALL)
 STATEMENT = re.compile(r"\{\{\{(.*?) \|\|\| (.*?)\}\}\}", re.DOTALL)
 
@@ -103,15 +101,19 @@ def choice_of(mutation_text: str, number: int) -> tuple[re.Pattern, str]:
 
 
 def plant(tree: Path, mutation: Mutation, number: int) -> Path | None:
-    """Writes the choice into the one place that fits, or returns None."""
-    files = sorted((tree / "algorithms").rglob("*.*h*"))
-    for text in mutation.texts:
+    """Writes the choice into the one place that fits, or returns None.
+
+    Its folder is that of its tests; where nothing there fits, it is looked for in all folders.
+    """
+    headers = sorted((tree / "algorithms").rglob("*.*h*"))
+    headers = [file for file in headers if file.is_file() and "/simt/" not in str(file)]
+    own = [file for file in headers if tree / "algorithms" / mutation.test in file.parents]
+    for text, files in itertools.product(mutation.texts, (own, headers)):
         search, replacement = choice_of(text, number)
         found = []
         for file in files:
-            if file.is_file() and "/simt/" not in str(file):
-                content = file.read_text()
-                found += [(file, content, match) for match in search.finditer(content)]
+            content = file.read_text()
+            found += [(file, content, match) for match in search.finditer(content)]
         if len(found) > 1:
             sys.exit(f"{mutation.name}: fits {len(found)} places; give it more context")
         if found:
@@ -188,6 +190,23 @@ def first_failure(program: Path, number: int, options: dict, timeout: float) -> 
     return failed.group(1) if failed else f"exit code {run.returncode}"
 
 
+def sanitizer_that_sees(
+    one: Planted, tree: Path, work: Path, program: str, arguments: argparse.Namespace
+) -> str | None:
+    """The sanitizer under which a mutation fails, and how; or None."""
+    for name, option in SANITIZERS:
+        options = ["-DCMAKE_CXX_COMPILER=clang++", f"-DWARPATH_SANITIZE={option}"]
+        options.append("-DWARPATH_EXPERIMENTS=OFF")
+        watched = build(tree, work / f"build-{option}", program, arguments.jobs, options)
+        failure = first_failure(watched, 0, RUNS[0][1], arguments.timeout)
+        if failure:
+            sys.exit(f"{program} fails under {name} without a mutation: {failure}")
+        failure = first_failure(watched, one.number, RUNS[0][1], arguments.timeout)
+        if failure:
+            return f"{name}, {failure}"
+    return None
+
+
 def main() -> int:
     """Prints a line for each mutation; 1 if one was missed or fits nowhere."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -237,16 +256,9 @@ def main() -> int:
                     result = f"caught  {test:24} {one.mutation.name}: {name}, {failure}"
                     break
             else:
-                options = RUNS[0][1]
-                watched = build(
-                    tree, work / "build-tsan", program.name, arguments.jobs, THREAD_SANITIZER
-                )
-                failure = first_failure(watched, 0, options, arguments.timeout)
-                if failure:
-                    sys.exit(f"{test} fails under ThreadSanitizer without a mutation: {failure}")
-                failure = first_failure(watched, one.number, options, arguments.timeout)
-                if failure:
-                    result = f"caught  {test:24} {one.mutation.name}: ThreadSanitizer, {failure}"
+                sanitizer = sanitizer_that_sees(one, tree, work, program.name, arguments)
+                if sanitizer:
+                    result = f"caught  {test:24} {one.mutation.name}: {sanitizer}"
                 else:
                     missed += 1
             print(result, flush=True)

@@ -235,10 +235,6 @@ MUTATIONS = [
         "ranks.before[c] += <<<row_count(totals_[c], row) ||| row == 0 ? 0 : row_count(totals_[c], row)>>>;",
     ),
     (
-        "tile part: a row's bits with those of the next",
-        "__popc(of_row & <<<((1u << Shape::width) - 1) ||| ~0u>>>)",
-    ),
-    (
         "tile part: a vector from memory that is not aligned to it",
         "if (<<<reinterpret_cast<std::uintptr_t>(part) % sizeof(uint4) == 0 ||| reinterpret_cast<std::uintptr_t>(part) % 4 == 0>>>) {",
     ),

@@ -351,6 +351,12 @@ TEST_F(PartitionArguments, OutputsAreApart) {
 }
 
 TEST_F(PartitionArguments, CountsAreApart) {
+  rejects({"count overlaps in"}, [&] { two(on_count(first_), place(1), place(2)); });
+  rejects({"count overlaps in"}, [&] { one(on_count(first_), place(1)); });
+  rejects({"first_count overlaps in"},
+          [&] { three(on_count(first_), place(1), place(2), place(3)); });
+  rejects({"second_count overlaps in"},
+          [&] { three(on_count(second_), place(1), place(2), place(3)); });
   rejects({"selected overlaps count"}, [&] { two(place(0), on_count(first_), place(2)); });
   rejects({"rest overlaps count"}, [&] { two(place(0), place(1), on_count(first_)); });
   rejects({"out overlaps count"}, [&] { one(place(0), on_count(first_)); });
@@ -366,6 +372,10 @@ TEST_F(PartitionArguments, CountsAreApart) {
 
 TEST_F(PartitionArguments, CountsAreNotNegativeAndMemoryIsThere) {
   rejects({"in has -1"}, [&] { two({memory_.data(), -1}, place(1), place(2)); });
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  rejects({"in has 9223372036854775807", "at most"}, [&] {
+    two({memory_.data(), most}, {place(1).data, most}, {place(2).data, most});
+  });
   rejects({"in is null"}, [&] { one({nullptr, n}, place(1)); });
   rejects({"rest is null"}, [&] { three(place(0), place(1), place(2), {nullptr, n}); });
 }

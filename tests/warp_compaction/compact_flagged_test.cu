@@ -86,6 +86,12 @@ TEST_F(CompactFlaggedArguments, OutputIsApartFromInputs) {
   });
 }
 
+TEST_F(CompactFlaggedArguments, CountIsApartFromAll) {
+  rejects({"kept overlaps in"}, [&] { call(on_kept<Element>(n), {data_, n}, {data_ + n, n}); });
+  rejects({"kept overlaps flags"}, [&] { call({data_, n}, on_kept<Element>(n), {data_ + n, n}); });
+  rejects({"out overlaps kept"}, [&] { call({data_, n}, {data_ + n, n}, on_kept<Element>(n)); });
+}
+
 TEST_F(CompactFlaggedArguments, CountsAreNotNegativeAndMemoryIsThere) {
   rejects({"in has -1"}, [&] { call({data_, -1}, {data_ + n, n}, {data_ + 2 * n, n}); });
   rejects({"flags has -1"}, [&] { call({data_, n}, {data_ + n, -1}, {data_ + 2 * n, n}); });

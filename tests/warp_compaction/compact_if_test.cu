@@ -72,6 +72,11 @@ TEST_F(CompactIfArguments, OutputIsApartFromInput) {
   rejects({"out overlaps in"}, [&] { call({data_ + n, 1}, {data_, 2 * n}); });
 }
 
+TEST_F(CompactIfArguments, CountIsApartFromBoth) {
+  rejects({"kept overlaps in"}, [&] { call(on_kept<Element>(n), {data_, n}); });
+  rejects({"out overlaps kept"}, [&] { call({data_, n}, on_kept<Element>(n)); });
+}
+
 TEST_F(CompactIfArguments, NeighboursAreApart) {
   accepts([&] { call({data_, n}, {data_ + n, n}); });
   accepts([&] { call({data_ + n, n}, {data_, n}); });

@@ -51,6 +51,12 @@ class PreconditionTest : public testing::Test {
     workspace_ = {};
   }
 
+  /// `count` elements from where the kept count lies.
+  template <class T>
+  [[nodiscard]] DeviceSpan<T> on_kept(std::int64_t count) {
+    return {reinterpret_cast<T*>(kept_.data()), count};
+  }
+
   /// So that a call which is taken reads no uninitialised memory.
   template <class T>
   void write_zeros(const DeviceBuffer<T>& buffer) {

@@ -304,6 +304,26 @@ TEST_F(RemoveDuplicatesArguments, OutputsAreApartFromInputsAndEachOther) {
                  [&](auto& a) { a.out_references.data = place<Reference>(3) + n - 1; });
 }
 
+TEST_F(RemoveDuplicatesArguments, CountsAreApartFromAll) {
+  const auto rejects_on = [&](const std::string& name, DeviceCount& count) {
+    const auto on_count = [&](auto* data) {
+      return reinterpret_cast<decltype(data)>(count.data());
+    };
+    rejects_change({name + " overlaps values"},
+                   [&](auto& a) { a.values.data = on_count(place<Coordinate>(0)); });
+    rejects_change({name + " overlaps references"},
+                   [&](auto& a) { a.references.data = on_count(place<Reference>(1)); });
+    rejects_change({name + " overlaps tuples"},
+                   [&](auto& a) { a.tuples.coordinates.data = on_count(place<Coordinate>(2)); });
+    rejects_change({"out_values overlaps " + name},
+                   [&](auto& a) { a.out_values.data = on_count(place<Coordinate>(3)); });
+    rejects_change({"out_references overlaps " + name},
+                   [&](auto& a) { a.out_references.data = on_count(place<Reference>(4)); });
+  };
+  rejects_on("kept", kept_);
+  rejects_on("first_disorder", first_disorder_);
+}
+
 TEST_F(RemoveDuplicatesArguments, OutputsAreApartFromTuples) {
   rejects_change({"out_values overlaps tuples"},
                  [&](auto& a) { a.out_values.data = place<Coordinate>(2) + 2 * n - 1; });

@@ -106,6 +106,20 @@ TEST_F(UniqueByKeyArguments, OutputsNeedRoomForAll) {
   });
 }
 
+TEST_F(UniqueByKeyArguments, CountIsApartFromAll) {
+  const auto kept = on_kept<Element>(n);
+  rejects({"kept overlaps keys"}, [&] { call(kept, {place(1), n}, {place(2), n}, {place(3), n}); });
+  rejects({"kept overlaps values"}, [&] {
+    call({place(0), n}, kept, {place(2), n}, {place(3), n});
+  });
+  rejects({"out_keys overlaps kept"}, [&] {
+    call({place(0), n}, {place(1), n}, kept, {place(3), n});
+  });
+  rejects({"out_values overlaps kept"}, [&] {
+    call({place(0), n}, {place(1), n}, {place(2), n}, kept);
+  });
+}
+
 TEST_F(UniqueByKeyArguments, OutputsAreApartFromInputsAndEachOther) {
   rejects({"out_keys overlaps keys"}, [&] {
     call({place(0), n}, {place(1), n}, {place(0) + n - 1, n}, {place(3), n});

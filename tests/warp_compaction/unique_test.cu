@@ -93,6 +93,11 @@ TEST_F(UniqueArguments, OutputIsApartFromInput) {
   accepts([&] { call({data_, n}, {data_ + n, n}); });
 }
 
+TEST_F(UniqueArguments, CountIsApartFromBoth) {
+  rejects({"kept overlaps in"}, [&] { call(on_kept<Element>(n), {data_, n}); });
+  rejects({"out overlaps kept"}, [&] { call({data_, n}, on_kept<Element>(n)); });
+}
+
 TEST_F(UniqueArguments, CountsAreNotNegativeAndMemoryIsThere) {
   rejects({"in has -1"}, [&] { call({data_, -1}, {data_ + n, n}); });
   rejects({"out has -1"}, [&] { call({data_, 0}, {data_ + n, -1}); });
