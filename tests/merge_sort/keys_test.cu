@@ -141,7 +141,7 @@ TEST(Tunings, OfFewItemsHaveSmallTiles) {
   using Few = Some::FewItemsTuning;
   const auto tile_of = [](std::int64_t n, const Options& options) {
     return detail::with_tuning<Tuning>(n, options,
-                                       []<class T>() { return int{T::SortShape::tile_items}; });
+                                       [&]<class T>() { return int{T::SortShape::tile_items}; });
   };
   constexpr int small = Few::SortShape::tile_items;
   constexpr int large = Tuning::SortShape::tile_items;
