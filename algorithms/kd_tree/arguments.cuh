@@ -1,0 +1,42 @@
+// What host functions check before they launch anything.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "core/enum_names.hpp"
+#include "core/preconditions.cuh"
+#include "kd_tree/tree.cuh"
+#include "kd_tree/variant.hpp"
+
+namespace warpath::kd_tree::detail {
+
+/// The number of points. Throws unless they are whole tuples, and not too many.
+template <class C>
+std::int64_t require_points(const Points<C>& points) {
+  require_span("points", points.coordinates);
+  require_in_range("dimensions", points.dimensions, 1, most_dimensions);
+  if (points.coordinates.count % points.dimensions != 0) {
+    throw std::invalid_argument("points has " + std::to_string(points.coordinates.count) +
+                                " coordinates: expected a multiple of dimensions, which is " +
+                                std::to_string(points.dimensions));
+  }
+  require_in_range("the number of points", points.count(), 0, most_tuples);
+  return points.count();
+}
+
+inline void require_options(const Options& options) {
+  require_enum("options.variant", options.variant);
+  require_enum("options.sort.variant", options.sort.variant);
+  require_enum("options.sort.low_level", options.sort.low_level);
+  require_enum("options.partition.variant", options.partition.variant);
+  require_in_range("options.partition.warps", options.partition.warps, 1, partitioners::most_warps);
+  if (options.partition.partitioner == partitioners::Partitioner::by_level) return;
+  require_enum("options.partition.partitioner", options.partition.partitioner);
+  throw std::invalid_argument("options.partition.partitioner is " +
+                              std::string(enum_name(options.partition.partitioner)) +
+                              ": expected by_level, since a build has levels for each of them");
+}
+
+}  // namespace warpath::kd_tree::detail

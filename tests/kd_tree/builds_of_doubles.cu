@@ -1,0 +1,7 @@
+#include "builds.cuh"
+
+namespace warpath::kd_tree::test {
+
+template Built build_on_device(const PointSet<double>&, const Options&);
+
+}  // namespace warpath::kd_tree::test

@@ -1,0 +1,128 @@
+// The fast build with blocks so small that few tuples take many levels; and what it does where a
+// sample misleads it.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "../device_vectors.cuh"
+#include "../stream.cuh"
+#include "core/key_order.cuh"
+#include "kd_tree/fast_build.cuh"
+#include "kd_tree/oracle.hpp"
+#include "output.cuh"
+#include "points.hpp"
+
+namespace warpath::kd_tree::test {
+namespace {
+
+using oracle::PointSet;
+using oracle::References;
+using Small = detail::SubtreeShape<64, 2>;
+
+class FastBuild : public testing::Test {
+ protected:
+  template <class C>
+  void expect_the_oracles_tree(std::int64_t n, int dimensions, Distribution distribution) {
+    const auto points = make_points<C>(n, dimensions, distribution, static_cast<std::uint64_t>(n));
+    const DeviceBuffer<C> coordinates = on_device(points.coordinates);
+    Output<std::uint32_t> medians(median_entries(n));
+    DeviceCount first_nan(stream_);
+    detail::FastBuild<Small, C>({coordinates.span(), dimensions}, nullptr, n, medians.span().data,
+                                memory_, stream_)
+        .run(first_nan);
+    EXPECT_EQ(first_nan.get(stream_), -1);
+    EXPECT_EQ(medians.get(), oracle::median_stores(points, oracle::numbers(points, false)))
+        << n << " tuples of " << dimensions << ", " << name_of(distribution);
+  }
+  Stream stream_;
+  BuildMemory memory_;
+};
+
+TEST_F(FastBuild, IsTheOraclesOverManyLevels) {
+  for (const Distribution distribution : all_distributions) {
+    for (const std::int64_t n : {129, 257, is_small() ? 700 : 5001}) {
+      expect_the_oracles_tree<float>(n, 3, distribution);
+      if (HasFailure()) return;
+    }
+    expect_the_oracles_tree<std::int64_t>(is_small() ? 500 : 2100, 2, distribution);
+    expect_the_oracles_tree<double>(is_small() ? 300 : 1300, 1, distribution);
+    if (HasFailure()) return;
+  }
+}
+
+/// The columns of points in the order of their numbers.
+template <class C>
+std::vector<OrderedBits<C>> columns_of(const PointSet<C>& points) {
+  std::vector<OrderedBits<C>> bits;
+  for (int k = 0; k < points.dimensions; ++k) {
+    for (std::uint32_t i = 0; i < points.count(); ++i) {
+      bits.push_back(key_bits(points.tuple(i)[k]));
+    }
+  }
+  return bits;
+}
+
+template <class Shape, class C>
+__global__ void select_slowly_kernel(detail::TupleColumns<C> tuples, partitioners::Level level,
+                                     int primary, detail::SuperkeyRows<C> rows) {
+  auto& shared = dynamic_shared<detail::SubtreeStorage<Shape>>();
+  detail::WarpGroup<Shape> group{shared, Shape::warps};
+  detail::block_select_slowly<Shape, C>(tuples, level.segment(blockIdx.x), primary,
+                                        rows.row(blockIdx.x), group);
+}
+
+// What serves a segment whose bracket has missed its median.
+TEST(SlowSelection, FindsTheMedian) {
+  constexpr int dimensions = 3;
+  for (const Distribution distribution : all_distributions) {
+    const PointSet<float> points = make_points<float>(700, dimensions, distribution, 3);
+    DeviceBuffer<std::uint32_t> bits = on_device(columns_of(points));
+    References numbers = oracle::numbers(points, false);
+    DeviceBuffer<std::uint32_t> references = on_device(numbers);
+    const partitioners::Level level{700, 2};
+    DeviceBuffer<std::uint32_t> rows(4 * (dimensions + 1));
+    for (int primary = 0; primary < dimensions; ++primary) {
+      launch({4, Small::threads, sizeof(detail::SubtreeStorage<Small>)},
+             select_slowly_kernel<Small, float>,
+             detail::TupleColumns<float>{bits.data(), references.data(), 700, dimensions}, level,
+             primary, detail::SuperkeyRows<float>{rows.data(), dimensions});
+      const auto found = on_host(rows);
+      for (std::uint32_t k = 0; k < 4; ++k) {
+        const partitioners::Segment segment = level.segment(k);
+        References part(numbers.begin() + segment.begin, numbers.begin() + segment.end);
+        std::sort(part.begin(), part.end(), [&](std::uint32_t a, std::uint32_t b) {
+          return points.comes_before(a, b, primary);
+        });
+        const std::uint32_t median = part[(part.size() - 1) / 2];
+        EXPECT_EQ(found[k * (dimensions + 1) + dimensions], median) << name_of(distribution);
+        for (std::uint32_t c = 0; c < dimensions; ++c) {
+          EXPECT_EQ(found[k * (dimensions + 1) + c], key_bits(points.tuple(median)[c]));
+        }
+      }
+    }
+  }
+}
+
+// Of uniform points no bracket misses, and what rounds copy has room: the slow way is not taken.
+TEST(Selection, HardlyEverMisses) {
+  constexpr int dimensions = 2;
+  const std::int64_t n = 20'000;
+  const PointSet<float> points = make_points<float>(n, dimensions, Distribution::uniform, 8);
+  const DeviceBuffer<float> coordinates = on_device(points.coordinates);
+  DeviceBuffer<std::uint32_t> medians(median_entries(n));
+  BuildMemory memory;
+  DeviceCount first_nan;
+  detail::FastBuild<Small, float> build({coordinates.span(), dimensions}, nullptr, n,
+                                        medians.data(), memory, nullptr);
+  build.run(first_nan);
+  const auto parts = on_host(build.parts(), 1 << 7);
+  const auto missed = std::count_if(parts.begin(), parts.end(),
+                                    [](const auto& part) { return part.has_missed != 0; });
+  EXPECT_LE(missed, 2) << "of the " << parts.size() << " segments of the last level";
+}
+
+}  // namespace
+}  // namespace warpath::kd_tree::test

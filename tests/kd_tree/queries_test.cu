@@ -1,0 +1,335 @@
+// Queries over both forms against brute force, in every place.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "../device_vectors.cuh"
+#include "../message_of.hpp"
+#include "../stream.cuh"
+#include "kd_tree/oracle.hpp"
+#include "kd_tree/queries.cuh"
+#include "output.cuh"
+#include "points.hpp"
+
+namespace warpath::kd_tree::test {
+namespace {
+
+using oracle::Neighbour;
+using oracle::PointSet;
+using oracle::References;
+
+/// A tree on the device in both forms.
+template <class C>
+struct DeviceTree {
+  PointSet<C> points;
+  References tuples;  ///< those that are in the tree
+  DeviceBuffer<C> coordinates;
+  DeviceBuffer<std::uint32_t> medians;
+  DeviceBuffer<Node> nodes;
+  std::uint32_t root = no_node;
+
+  explicit DeviceTree(const PointSet<C>& of, bool distinct = false)
+      : points(of), tuples(oracle::numbers(of, distinct)) {
+    const References stores = oracle::median_stores(points, tuples);
+    coordinates = on_device(points.coordinates);
+    medians = on_device(stores);
+    nodes = on_device(nodes_of(stores, points.count()));
+    if (!stores.empty()) root = stores[0];
+  }
+  [[nodiscard]] std::int64_t count() const { return static_cast<std::int64_t>(tuples.size()); }
+  [[nodiscard]] MedianTree<C> by_medians() const {
+    return {{coordinates.span(), points.dimensions}, medians.span(), count()};
+  }
+  [[nodiscard]] NodeTree<C> by_nodes() const {
+    return {{coordinates.span(), points.dimensions}, nodes.span(), root, count()};
+  }
+  /// Calls act(tree) with either form.
+  template <class Act>
+  void with_both(const Act& act) const {
+    {
+      SCOPED_TRACE("by median stores");
+      act(by_medians());
+    }
+    SCOPED_TRACE("by nodes");
+    act(by_nodes());
+  }
+};
+
+template <class C>
+class Queries : public testing::Test {
+ protected:
+  /// Some of the points, points in between, and points of another kind.
+  static PointSet<C> queries_of(const PointSet<C>& points, std::int64_t m, unsigned seed) {
+    std::mt19937_64 random(seed);
+    PointSet<C> queries;
+    queries.dimensions = points.dimensions;
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (int k = 0; k < points.dimensions; ++k) {
+        const bool is_one = points.count() > 0 && random() % 3 != 0;
+        queries.coordinates.push_back(
+            is_one ? points.tuple(static_cast<std::uint32_t>(random() % points.count()))[k]
+                   : coordinate_of<C>(all_distributions[random() % 6], i, k, random));
+      }
+    }
+    return queries;
+  }
+
+  void expect_k_nearest(const DeviceTree<C>& tree, const PointSet<C>& queries, int k) {
+    const auto m = static_cast<std::int64_t>(queries.count());
+    const DeviceBuffer<C> asked = on_device(queries.coordinates);
+    References tuples;
+    std::vector<Distance<C>> distances;
+    for (std::int64_t i = 0; i < m; ++i) {
+      auto found =
+          oracle::k_nearest(tree.points, tree.tuples, queries.tuple(static_cast<std::uint32_t>(i)),
+                            static_cast<std::size_t>(k));
+      found.resize(static_cast<std::size_t>(k), {infinitely_far, no_node});
+      for (const Neighbour<C>& one : found) {
+        tuples.push_back(one.tuple);
+        distances.push_back(one.distance);
+      }
+    }
+    tree.with_both([&](const auto& form) {
+      Output<std::uint32_t> out(m * k);
+      Output<Distance<C>> far(m * k);
+      k_nearest(form, asked.span(), k, out.span(), far.span(), stream_);
+      EXPECT_EQ(out.get(), tuples);
+      EXPECT_EQ(far.get(), distances);
+      if (k > 1) return;
+      Output<std::uint32_t> one(m);
+      Output<Distance<C>> distance(m);
+      nearest(form, asked.span(), one.span(), distance.span(), stream_);
+      EXPECT_EQ(one.get(), tuples);
+      EXPECT_EQ(distance.get(), distances);
+    });
+  }
+
+  /// What `count` and `list` give, called as count(tree, counts) and list(tree, offsets, tuples).
+  template <class Count, class List>
+  void expect_lists(const DeviceTree<C>& tree, const std::vector<References>& expected,
+                    const Count& count, const List& list) {
+    std::vector<std::int64_t> counts;
+    std::vector<std::int64_t> offsets;
+    References all;
+    for (const References& one : expected) {
+      counts.push_back(static_cast<std::int64_t>(one.size()));
+      offsets.push_back(static_cast<std::int64_t>(all.size()));
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    const DeviceBuffer<std::int64_t> begins = on_device(offsets);
+    tree.with_both([&](const auto& form) {
+      Output<std::int64_t> counted(static_cast<std::int64_t>(counts.size()));
+      count(form, counted.span());
+      EXPECT_EQ(counted.get(), counts);
+      Output<std::uint32_t> listed(static_cast<std::int64_t>(all.size()));
+      list(form, begins.span(), listed.span());
+      EXPECT_EQ(listed.get(), all);
+    });
+  }
+  void expect_within_radius(const DeviceTree<C>& tree, const PointSet<C>& queries,
+                            Distance<C> radius) {
+    const DeviceBuffer<C> asked = on_device(queries.coordinates);
+    std::vector<References> expected;
+    for (std::uint32_t i = 0; i < queries.count(); ++i) {
+      expected.push_back(oracle::within_radius(tree.points, tree.tuples, queries.tuple(i), radius));
+    }
+    expect_lists(
+        tree, expected,
+        [&](const auto& form, auto counts) {
+          count_within_radius(form, asked.span(), radius, counts, stream_);
+        },
+        [&](const auto& form, auto offsets, auto tuples) {
+          within_radius(form, asked.span(), radius, offsets, tuples, memory_, stream_);
+        });
+  }
+  void expect_in_box(const DeviceTree<C>& tree, const PointSet<C>& lows, const PointSet<C>& highs) {
+    const DeviceBuffer<C> low = on_device(lows.coordinates);
+    const DeviceBuffer<C> high = on_device(highs.coordinates);
+    std::vector<References> expected;
+    for (std::uint32_t i = 0; i < lows.count(); ++i) {
+      expected.push_back(oracle::in_box(tree.points, tree.tuples, lows.tuple(i), highs.tuple(i)));
+    }
+    expect_lists(
+        tree, expected,
+        [&](const auto& form, auto counts) {
+          count_in_box(form, low.span(), high.span(), counts, stream_);
+        },
+        [&](const auto& form, auto offsets, auto tuples) {
+          in_box(form, low.span(), high.span(), offsets, tuples, memory_, stream_);
+        });
+  }
+
+  static constexpr Distance<C> infinitely_far = std::numeric_limits<Distance<C>>::infinity();
+  Stream stream_;
+  QueryMemory memory_;
+};
+
+using Types = testing::Types<float, double, std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(Queries, Types);
+
+TYPED_TEST(Queries, FindWhatBruteForceFinds) {
+  using C = TypeParam;
+  int seed = 0;
+  for (const Distribution distribution : all_distributions) {
+    for (const int n : {0, 1, 2, 6, is_small() ? 30 : 333}) {
+      const int dimensions = 1 + seed++ % 4;
+      SCOPED_TRACE(std::to_string(n) + " tuples of " + std::to_string(dimensions) + ", " +
+                   name_of(distribution));
+      const DeviceTree<C> tree(
+          make_points<C>(n, dimensions, distribution, static_cast<std::uint64_t>(seed)),
+          seed % 2 == 0);
+      const auto queries = this->queries_of(tree.points, 33, static_cast<unsigned>(seed));
+      for (const int k : {1, 2, 7, 128}) this->expect_k_nearest(tree, queries, k);
+      for (const double radius : {0.0, 1.0, 1.5, 400000.0, 1e30}) {
+        this->expect_within_radius(tree, queries, static_cast<Distance<C>>(radius));
+      }
+      this->expect_in_box(tree, queries, queries);
+      this->expect_in_box(tree, queries, this->queries_of(tree.points, 33, 99));
+      if (this->HasFailure()) return;
+    }
+  }
+}
+
+// A query with NaN has no answer, whatever its other coordinates are.
+TEST(QueriesWithNan, FindNothing) {
+  const DeviceTree<double> tree(make_points<double>(50, 2, Distribution::few_values, 1));
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const DeviceBuffer<double> queries =
+      on_device(std::vector<double>{nan, 0, 0, nan, nan, nan, 0, 0});
+  const DeviceBuffer<double> far = on_device(std::vector<double>{9, 9, 9, 9, 9, 9, 9, 9});
+  const Stream stream;
+  const double infinity = std::numeric_limits<double>::infinity();
+  tree.with_both([&](const auto& form) {
+    Output<std::uint32_t> tuples(4);
+    Output<double> distances(4);
+    nearest(form, queries.span(), tuples.span(), distances.span(), stream);
+    const auto found = tuples.get();
+    EXPECT_EQ(found[0], no_node);
+    EXPECT_EQ(found[1], no_node);
+    EXPECT_EQ(found[2], no_node);
+    EXPECT_NE(found[3], no_node);
+    EXPECT_EQ(distances.get()[0], infinity);
+    Output<std::uint32_t> rows(4 * 3);
+    Output<double> row_distances(4 * 3);
+    k_nearest(form, queries.span(), 3, rows.span(), row_distances.span(), stream);
+    for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(rows.get()[i], no_node);
+    EXPECT_NE(rows.get()[9], no_node);
+    Output<std::int64_t> counts(4);
+    count_within_radius(form, queries.span(), 10, counts.span(), stream);
+    EXPECT_EQ(counts.get(), (std::vector<std::int64_t>{0, 0, 0, 50}));
+    count_in_box(form, queries.span(), far.span(), counts.span(), stream);
+    EXPECT_THAT(counts.get(), testing::ElementsAre(0, 0, 0, testing::Gt(0)));
+    count_in_box(form, far.span(), queries.span(), counts.span(), stream);
+    EXPECT_EQ(counts.get(), (std::vector<std::int64_t>(4, 0)));
+  });
+}
+
+// Whatever a tree holds, a query ends and stays inside the arguments.
+TEST(QueriesOfCorruptTrees, End) {
+  std::mt19937 random(4);
+  const Stream stream;
+  for (int i = 0; i < (is_small() ? 10 : 100); ++i) {
+    DeviceTree<float> tree(make_points<float>(1 + i, 2, Distribution::uniform, 7));
+    const auto n = static_cast<std::uint32_t>(tree.points.count());
+    std::vector<Node> nodes(n);
+    for (Node& node : nodes) {
+      node = {static_cast<std::uint32_t>(random()) % (n + 1),
+              static_cast<std::uint32_t>(random()) % (n + 1),
+              i % 2 == 0 ? static_cast<std::uint32_t>(random()) % n : 0xFFFFFF00u};
+    }
+    References medians(static_cast<std::size_t>(tree.medians.count()));
+    for (std::uint32_t& entry : medians) entry = static_cast<std::uint32_t>(random()) % (n + 3);
+    tree.nodes = on_device(nodes);
+    tree.medians = on_device(medians);
+    tree.with_both([&](const auto& form) {
+      Output<std::uint32_t> tuples(n);
+      Output<float> distances(n);
+      nearest(form, tree.coordinates.span(), tuples.span(), distances.span(), stream);
+      for (const std::uint32_t tuple : tuples.get()) EXPECT_TRUE(tuple < n || tuple == no_node);
+      Output<std::int64_t> counts(n);
+      count_within_radius(form, tree.coordinates.span(), 1e30F, counts.span(), stream);
+      for (const std::int64_t count : counts.get()) EXPECT_LE(count, n);
+    });
+  }
+}
+
+// Offsets that leave too little room cost answers, and nothing else.
+TEST(QueriesWithWrongOffsets, StayInTheirRoom) {
+  const DeviceTree<float> tree(make_points<float>(30, 2, Distribution::all_equal, 1));
+  const DeviceBuffer<float> queries = on_device(std::vector<float>{0, 0, 0, 0, 0, 0});
+  const Stream stream;
+  QueryMemory memory;
+  for (const std::vector<std::int64_t>& offsets :
+       {std::vector<std::int64_t>{0, 5, 7}, {-9, 1, 50}, {40, 3, -1}}) {
+    const DeviceBuffer<std::int64_t> begins = on_device(offsets);
+    Output<std::uint32_t> tuples(20);
+    within_radius(tree.by_medians(), queries.span(), 1, begins.span(), tuples.span(), memory,
+                  stream);
+    tuples.get();
+  }
+}
+
+TEST(QueryArguments, AreNamed) {
+  const DeviceTree<float> tree(make_points<float>(10, 2, Distribution::uniform, 1));
+  const DeviceBuffer<float> memory = on_device(std::vector<float>(40));
+  const DeviceSpan<const float> queries{memory.data(), 8};
+  DeviceBuffer<std::uint32_t> tuples(40);
+  DeviceBuffer<float> distances(40);
+  DeviceBuffer<std::int64_t> counts(40);
+  const auto of = [](const auto& act) { return message_of<std::invalid_argument>(act); };
+  const auto ask = [&](auto form, DeviceSpan<const float> asked, std::int64_t room) {
+    return of([&] {
+      nearest(form, asked, {tuples.data(), room}, {distances.data(), room}, nullptr);
+    });
+  };
+  EXPECT_EQ(ask(tree.by_medians(), queries, 4), "nothing");
+  EXPECT_EQ(ask(tree.by_medians(), {memory.data(), 7}, 4),
+            "queries has 7 coordinates: expected a multiple of dimensions, which is 2");
+  EXPECT_EQ(ask(tree.by_medians(), {memory.data(), -2}, 4),
+            "queries has -2 elements: expected 0 or more");
+  EXPECT_EQ(ask(tree.by_nodes(), queries, 3), "tuples holds 3 elements: 4 are needed");
+  auto form = tree.by_medians();
+  form.node_count = 11;
+  EXPECT_EQ(ask(form, queries, 4), "node_count is 11: expected 0 to 10");
+  form = tree.by_medians();
+  form.medians.count = 14;
+  EXPECT_EQ(ask(form, queries, 4), "medians holds 14 elements: 15 are needed");
+  form = tree.by_medians();
+  form.points.dimensions = 0;
+  EXPECT_EQ(ask(form, queries, 4), "dimensions is 0: expected 1 to 16");
+  auto nodes = tree.by_nodes();
+  nodes.nodes.count = 9;
+  EXPECT_EQ(ask(nodes, queries, 4), "nodes has 9 elements: expected 10, as many as points");
+  for (const int k : {-1, 0, 129}) {
+    EXPECT_EQ(of([&] {
+                k_nearest(tree.by_medians(), queries, k, tuples.span(), distances.span(), nullptr);
+              }),
+              "k is " + std::to_string(k) + ": expected 1 to 128");
+  }
+  for (const float radius : {-1.0F, std::numeric_limits<float>::quiet_NaN()}) {
+    EXPECT_THAT(of([&] {
+                  count_within_radius(tree.by_medians(), queries, radius, counts.span(), nullptr);
+                }),
+                testing::HasSubstr("expected 0 or more"));
+  }
+  EXPECT_EQ(of([&] {
+              count_in_box(tree.by_medians(), queries, {memory.data(), 6}, counts.span(), nullptr);
+            }),
+            "highs has 6 elements: expected 8, as many as lows");
+  EXPECT_EQ(of([&] {
+              nearest(tree.by_medians(), queries,
+                      {reinterpret_cast<std::uint32_t*>(const_cast<float*>(memory.data())), 4},
+                      distances.span(), nullptr);
+            }),
+            "tuples overlaps queries: expected separate memory");
+}
+
+}  // namespace
+}  // namespace warpath::kd_tree::test
