@@ -4,6 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -14,6 +16,16 @@ template <std::size_t Bytes>
 using Access =
     std::conditional_t<Bytes % 16 == 0, uint4, std::conditional_t<Bytes % 8 == 0, uint2, unsigned>>;
 
+/// `part`, which is aligned to its type. A GPU faults where it is not. A CPU reads on, and UBSan
+/// does not look at copies of structs: so the emulated backend looks here.
+template <class Part>
+__device__ __forceinline__ Part* aligned(Part* part) {
+#ifdef SIMT_EMULATION
+  if (reinterpret_cast<std::uintptr_t>(part) % alignof(Part) != 0) __trap();
+#endif
+  return part;
+}
+
 /// Reads `elements` from `from`, which is aligned to sizeof(elements) or to 16 bytes, whichever is
 /// less.
 template <class T, int Count>
@@ -21,7 +33,7 @@ __device__ __forceinline__ void load_vector(const T* from, T (&elements)[Count])
   using Part = Access<sizeof(T) * Count>;
 #pragma unroll
   for (std::size_t i = 0; i < sizeof(T) * Count / sizeof(Part); ++i) {
-    const Part part = reinterpret_cast<const Part*>(from)[i];
+    const Part part = *aligned(reinterpret_cast<const Part*>(from) + i);
     memcpy(reinterpret_cast<Part*>(elements) + i, &part, sizeof part);
   }
 }
@@ -34,7 +46,7 @@ __device__ __forceinline__ void store_vector(T* to, const T (&elements)[Count]) 
   for (std::size_t i = 0; i < sizeof(T) * Count / sizeof(Part); ++i) {
     Part part;
     memcpy(&part, reinterpret_cast<const Part*>(elements) + i, sizeof part);
-    reinterpret_cast<Part*>(to)[i] = part;
+    *aligned(reinterpret_cast<Part*>(to) + i) = part;
   }
 }
 

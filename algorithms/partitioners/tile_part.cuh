@@ -14,6 +14,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/vector.cuh"
 #include "core/warp.cuh"
 
 namespace warpath::partitioners::detail {
@@ -97,7 +98,7 @@ class HeldElements {
  public:
   /// From memory that is aligned to all of them.
   __device__ __forceinline__ void load_vector(const T* from) {
-    hold(*reinterpret_cast<const uint4*>(from), words_);
+    hold(*aligned(reinterpret_cast<const uint4*>(from)), words_);
   }
   /// The first `count` of them, from memory that is aligned to each.
   __device__ __forceinline__ void load(const T* from, int count) {

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/vector.cuh"
 #include "core/warp.cuh"
 #include "warp_compaction/columns.cuh"
 #include "warp_compaction/tuning.hpp"
@@ -38,7 +39,7 @@ struct Vector {
     elements[0] = with_previous ? from[-1] : T{};
     if constexpr (is_one_access) {
       if (reinterpret_cast<std::uintptr_t>(from) % sizeof(Access) == 0) {
-        const Access access = *reinterpret_cast<const Access*>(from);
+        const Access access = *aligned(reinterpret_cast<const Access*>(from));
         memcpy(elements + 1, &access, sizeof access);
         return;
       }

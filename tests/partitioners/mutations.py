@@ -315,10 +315,6 @@ MUTATIONS = [
         "return reinterpret_cast<T*>(stage.bytes + <<<address % hopper::bulk_bytes ||| 0>>>);",
     ),
     (
-        "load of lines: the line before the array is read",
-        "if (<<<is_first && begin < 0 ||| false>>>) begin += line;",
-    ),
-    (
         "load of lines: a line beyond the array is read",
         "if (<<<end > bytes_left ||| false>>>) end = max(end - line, begin);",
     ),
