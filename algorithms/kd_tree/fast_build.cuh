@@ -6,7 +6,8 @@
 //              it, in any order within them, since nothing of the tree depends on that
 //   finish     a block for each segment that is left (subtree.cuh)
 //
-// Memory: two copies of the tuples and their numbers, and a quarter of one for selections.
+// Memory: two copies of the tuples and their numbers, and for selections up to three quarters of
+// one, or one and a half where blocks are small (most_copied).
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,9 +1,8 @@
 // The build on the host: Brown's, with OpenMP tasks.
 //
 //   sort     a reference array for each coordinate, by the superkey that begins with it
-//   build    the median of the segment in the level's array is the node. Each tuple's side is
-//   noted,
-//            and the other arrays are split stably by what was noted; then both sides, in tasks.
+//   build    the median of the level's array is the node. Each tuple's side is noted once, and the
+//            other arrays are split stably by it; then both sides, in tasks.
 //
 // Without OpenMP it runs on one thread. Memory, for each tuple: two references for each coordinate
 // and a byte; while arrays are sorted, an item of 8 or 16 bytes and its copy for each.
@@ -20,7 +19,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>

@@ -6,8 +6,7 @@
 //   collect   all blocks: count the tuples before the bracket, and copy those inside
 //   ...       again, of what was copied, until it fits into shared memory
 //   exact     a block a segment: the tuple of the rank that is left
-//   slow      a block a segment, if a bracket has missed the median: counts, bit by bit, over all
-//   of it
+//   slow      a block a segment, if a bracket has missed the median: counts over all of it
 //
 // All comparisons are by superkey and, of equal tuples, by number: so a bracket is as narrow as the
 // sample says, whatever ties.
@@ -17,7 +16,6 @@
 
 #include <cstdint>
 
-#include "core/block.cuh"
 #include "core/key_order.cuh"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
@@ -109,31 +107,6 @@ __device__ __forceinline__ std::uint32_t scattered(std::uint64_t x) {
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
   return static_cast<std::uint32_t>(x >> 32);
 }
-
-/// A block's tuples in shared memory, taken from places of columns.
-template <class Shape, class C>
-struct LocalCopy {
-  SubtreeStorage<Shape>& shared;
-  OrderedBits<C>* bits;
-
-  __device__ __forceinline__ explicit LocalCopy(SubtreeStorage<Shape>& storage)
-      : shared(storage), bits(reinterpret_cast<OrderedBits<C>*>(&storage + 1)) {}
-
-  /// Takes the tuples at place_of(0), place_of(1), ... The whole block; ends with a barrier.
-  template <class PlaceOf>
-  __device__ __forceinline__ LocalTuples<Shape, C> take(const TupleColumns<C>& from, int count,
-                                                        const PlaceOf& place_of) const {
-    for (auto i = static_cast<int>(threadIdx.x); i < count; i += Shape::threads) {
-      const std::int64_t place = place_of(i);
-      for (int k = 0; k < from.dimensions; ++k) {
-        bits[k * Shape::capacity + i] = from.bits[k * from.stride + place];
-      }
-      shared.references[i] = from.references[place];
-    }
-    __syncthreads();  // the tuples are there
-    return {bits, shared.references, from.dimensions};
-  }
-};
 
 /// Writes the tuple of a rank among the block's as a row. The whole block; ends with a barrier.
 template <class Shape, class C>

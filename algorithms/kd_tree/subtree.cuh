@@ -81,6 +81,31 @@ struct LocalTuples {
   }
 };
 
+/// A block's tuples in shared memory, taken from places of columns.
+template <class Shape, class C>
+struct LocalCopy {
+  SubtreeStorage<Shape>& shared;
+  OrderedBits<C>* bits;
+
+  __device__ __forceinline__ explicit LocalCopy(SubtreeStorage<Shape>& storage)
+      : shared(storage), bits(reinterpret_cast<OrderedBits<C>*>(&storage + 1)) {}
+
+  /// Takes the tuples at place_of(0), place_of(1), ... The whole block; ends with a barrier.
+  template <class PlaceOf>
+  __device__ __forceinline__ LocalTuples<Shape, C> take(const TupleColumns<C>& from, int count,
+                                                        const PlaceOf& place_of) const {
+    for (auto i = static_cast<int>(threadIdx.x); i < count; i += Shape::threads) {
+      const std::int64_t place = place_of(i);
+      for (int k = 0; k < from.dimensions; ++k) {
+        bits[k * Shape::capacity + i] = from.bits[k * from.stride + place];
+      }
+      shared.references[i] = from.references[place];
+    }
+    __syncthreads();  // the tuples are there
+    return {bits, shared.references, from.dimensions};
+  }
+};
+
 /// The warps of a block that share a segment: 2, 4, ... in a row. All warps of the block call its
 /// functions together.
 template <class Shape>
@@ -305,22 +330,16 @@ struct Subtree {
 template <class Shape, class C>
 __global__ void __launch_bounds__(Shape::threads)
     finish_subtrees_kernel(TupleColumns<C> in, partitioners::Level level, std::uint32_t* medians) {
-  using Bits = OrderedBits<C>;
   auto& shared = dynamic_shared<SubtreeStorage<Shape>>();
-  auto* const bits = reinterpret_cast<Bits*>(&shared + 1);
   const partitioners::Segment segment = level.segment(blockIdx.x);
   const auto count = static_cast<int>(segment.count());
   for (auto i = static_cast<int>(threadIdx.x); i < count; i += Shape::threads) {
-    const std::int64_t place = std::int64_t{segment.begin} + i;
-    for (int k = 0; k < in.dimensions; ++k) {
-      bits[k * Shape::capacity + i] = in.bits[k * in.stride + place];
-    }
-    shared.references[i] = in.references[place];
     shared.tuples[0][i] = static_cast<std::uint16_t>(i);
   }
-  __syncthreads();  // the tuples are there
-  const Subtree<Shape, C> subtree{
-      {bits, shared.references, in.dimensions}, segment.count(), level.number, blockIdx.x, medians};
+  const LocalCopy<Shape, C> copy(shared);
+  const LocalTuples<Shape, C> local =
+      copy.take(in, count, [&](int i) { return std::int64_t{segment.begin} + i; });
+  const Subtree<Shape, C> subtree{local, segment.count(), level.number, blockIdx.x, medians};
   int depth = 0;
   WarpGroup<Shape> group{shared, Shape::warps};
   for (; group.warps > 1; group.warps /= 2, ++depth) {
