@@ -261,7 +261,7 @@ class LongTiesTile {
       const std::int64_t position =
           warp_index() == 1 && tile.is_last
               ? runs.run_count(tile.group + lane_index() * runs.run_items)
-              : warp_find_position(in, runs, tile.group, tile.rank + warp_index() * tile.count,
+              : warp_find_position(in, runs, tile.group, tile.rank + warp_index() * runs.tile_items,
                                    less);
       shared_.positions[warp_index()][lane_index()] = position;
     }

@@ -20,6 +20,8 @@ namespace warpath::merge_sort::detail {
 template <class Item, class Shape>
 struct MergeStorage {
   SharedTile<Item, Shape> tile;
+  std::int64_t rank;                   ///< the first item of the tile in its group
+  int count;                           ///< the items of the tile
   int begins[warp_threads + 1];        ///< where the pieces begin in the tile, and where they end
   std::int64_t sources[warp_threads];  ///< item j of the tile, of piece i, is item sources[i] + j
 };
@@ -32,15 +34,21 @@ __device__ __forceinline__ void warp_set_pieces(MergeStorage<Item, Shape>& share
                                                 const RunGroups& runs, const OutputTile& tile,
                                                 std::int64_t from, std::int64_t to) {
   const int lane = lane_index();
-  const std::int64_t piece =
-      lane < runs.ways ? min(max(std::int64_t{0}, to - from), static_cast<std::int64_t>(tile.count))
-                       : 0;
+  if (lane >= runs.ways) from = to = 0;
+  const auto rank = static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(from)));
+  const auto end = static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(to)));
+  const auto count = static_cast<int>(end - rank);
+  const std::int64_t piece = min(max(std::int64_t{0}, to - from), std::int64_t{count});
   const int before = warp_inclusive_sum(static_cast<int>(piece)) - static_cast<int>(piece);
   if (lane < runs.ways) {
-    shared.begins[lane] = min(before, tile.count);
+    shared.begins[lane] = min(before, count);
     shared.sources[lane] = tile.group + lane * runs.run_items + from - before;
   }
-  if (lane == 0) shared.begins[runs.ways] = tile.count;
+  if (lane == 0) {
+    shared.begins[runs.ways] = count;
+    shared.rank = rank;
+    shared.count = count;
+  }
 }
 
 /// Loads items begin to end - 1 of a tile. One full warp; many loads are under way at once.
@@ -76,25 +84,27 @@ template <LowLevelMerge low_level, class Item, class Shape, class Columns, class
 __device__ __forceinline__ void block_merge_pieces(MergeStorage<Item, Shape>& shared,
                                                    const Columns& in, const Columns& out, int ways,
                                                    const OutputTile& tile, Less less) {
-  const int share = divide_up(tile.count, Shape::threads / warp_threads);
+  const int count = shared.count;
+  const int share = divide_up(count, Shape::threads / warp_threads);
   warp_load_pieces(shared.tile, in, shared.begins, shared.sources, warp_index() * share,
-                   min((warp_index() + 1) * share, tile.count));
-  block_fill_end(shared.tile, tile.count, in.load(tile.group));
+                   min((warp_index() + 1) * share, count));
+  block_fill_end(shared.tile, count, in.load(tile.group));
   __syncthreads();  // the pieces are there
   const int begin = static_cast<int>(threadIdx.x) < ways ? shared.begins[threadIdx.x] : 0;
   const bool is_after_others =
-      begin == 0 || begin >= tile.count || !less(shared.tile[begin], shared.tile[begin - 1]);
+      begin == 0 || begin >= count || !less(shared.tile[begin], shared.tile[begin - 1]);
   if (__syncthreads_and(is_after_others) == 0) {
 #pragma unroll 1
     for (int stride = 1; stride < ways; stride *= 2) {
-      block_merge<low_level>(shared.tile, AnyRuns{shared.begins, stride, ways / stride, tile.count},
+      block_merge<low_level>(shared.tile, AnyRuns{shared.begins, stride, ways / stride, count},
                              less);
     }
   }
+  const std::int64_t begin_of_tile = tile.group + shared.rank;
 #pragma unroll
   for (int i = 0; i < Shape::items; ++i) {
     const int own = i * Shape::threads + static_cast<int>(threadIdx.x);
-    if (own < tile.count) out.store(tile.group + tile.rank + own, shared.tile[own]);
+    if (own < count) out.store(begin_of_tile + own, shared.tile[own]);
   }
 }
 

@@ -1,5 +1,5 @@
 // Where a merge pass is split: for the first item of each output tile, how many items of each run
-// come before it. One kernel for two runs, one for up to 32.
+// come before it. One kernel for two runs, one for up to 32; only the latter needs slack.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -14,22 +14,23 @@
 
 namespace warpath::merge_sort::detail {
 
-/// A tile of the output of a merge pass: `count` items of its group from item `rank` of it on.
+/// A tile of the output of a merge pass: from about item `rank` of its group on.
 struct OutputTile {
   std::int64_t group;  ///< the first item of the group
   std::int64_t rank;
-  int count;
   bool is_last;  ///< of its group
 };
 
 /// The runs that a pass merges: `ways` neighbouring runs of `run_items` items are a group, merged
 /// to one run of the next pass. The last run, and the last group, may be shorter; where a group
-/// lacks runs, those have no items. Each group has tiles of its own.
+/// lacks runs, those have no items. Each group has tiles of its own, of tile_items each, give or
+/// take `slack` at either end.
 struct RunGroups {
   std::int64_t n;
   std::int64_t run_items;
   int ways;  ///< a power of two
   int tile_items;
+  int slack = 0;  ///< at most tile_items / 2
 
   [[nodiscard]] __host__ __device__ __forceinline__ std::int64_t tiles_of_group() const {
     return divide_up(run_items * ways, tile_items);
@@ -42,7 +43,7 @@ struct RunGroups {
     const std::int64_t group = number / tiles_of_group() * (run_items * ways);
     const std::int64_t rank = number % tiles_of_group() * tile_items;
     const std::int64_t left = min(run_items * ways, n - group) - rank;
-    return {group, rank, static_cast<int>(min(std::int64_t{tile_items}, left)), left <= tile_items};
+    return {group, rank, left <= tile_items};
   }
   [[nodiscard]] __device__ __forceinline__ std::int64_t group_items(std::int64_t group) const {
     return min(run_items * ways, n - group);
@@ -110,23 +111,24 @@ __device__ __forceinline__ int widest_lane(std::int64_t width) {
 
 /// The first index in [low, high) for which is_before(index) does not hold, or high; it holds for
 /// none after that. Bisects [guess - spread, guess + spread] if the index lies there, else what is
-/// left on its side.
+/// left on its side. A spread as wide as all of it: the ends are looked at first.
 template <class IsBefore>
 __device__ __forceinline__ std::int64_t first_not_before(std::int64_t low, std::int64_t high,
                                                          std::int64_t guess, std::int64_t spread,
                                                          IsBefore is_before) {
-  const std::int64_t left = guess - spread;
-  const std::int64_t right = guess + spread;
+  if (low >= high) return low;
+  const std::int64_t left = max(guess - spread, low + 1);
+  const std::int64_t right = min(guess + spread, high - 1);
   // Neither probe waits for the other.
-  const bool is_left = left > low && !is_before(left - 1);
-  const bool is_right = right < high && is_before(right);
+  const bool is_left = !is_before(left - 1);
+  const bool is_right = is_before(right);
   if (is_left) {
     high = left - 1;
   } else if (is_right) {
     low = right + 1;
   } else {
-    low = max(low, left);
-    high = min(high, right);
+    low = left;
+    high = right;
   }
   while (low < high) {
     const std::int64_t probe = low + (high - low) / 2;
@@ -139,61 +141,69 @@ __device__ __forceinline__ std::int64_t first_not_before(std::int64_t low, std::
   return low;
 }
 
-/// Where item `rank` of what a group's runs are merged to begins in each of them: up to 32 runs, a
-/// lane each. One full warp.
+/// The lane whose interval's middle has about `rank` items of all intervals before it, or -1: each
+/// lane has the middle of an interval of `width` items, which counts for all of them.
+template <class Columns, class Less>
+__device__ __forceinline__ int lane_of_middle(const Columns& in, std::int64_t middle,
+                                              std::int64_t width, std::int64_t rank, Less less) {
+  const auto own = in.load(middle);
+  std::int64_t before = 0;
+#pragma unroll 4
+  for (int lane = 0; lane < warp_threads; ++lane) {
+    const auto other = in.load(__shfl_sync(full_warp, middle, lane));
+    const std::int64_t other_width = __shfl_sync(full_warp, width, lane);
+    const bool is_before = lane < lane_index() ? !less(own, other) : less(other, own);
+    before += is_before ? other_width : 0;
+  }
+  const bool is_there = before <= rank && rank < before + width;
+  return __ffs(static_cast<int>(__ballot_sync(full_warp, is_there))) - 1;
+}
+
+/// How many items of each run of a group come before one item of what they are merged to: item
+/// `rank` of it, give or take the slack; none if it is the first. Up to 32 runs, a lane each. One
+/// full warp.
 ///
 /// Of equal items, those of earlier runs come first: so all items of a group have an order,
-/// whatever `less` says. Each lane keeps the interval that its position lies in. An item of the
-/// widest interval is the pivot: the items before it are counted, and all intervals end or begin
-/// there. The sum of the intervals' ends stays between `rank`'s both sides, so that the positions
-/// add up to `rank` even if `less` is no order.
+/// whatever `less` says. Each lane keeps the interval that its position lies in. An item of one is
+/// the pivot: the items before it are counted, and if they are as many as asked for, that is the
+/// answer; else all intervals end or begin there. The sum of the intervals' ends stays between
+/// `rank`'s both sides, so that the positions add up to so many even if `less` is no order.
 ///
 /// What takes time is that each load waits for the one before. If the items of all intervals are
 /// spread alike, the position is at the same share of each of them, give or take the square root:
-/// so that is where the pivot is taken, and where its place is searched first. Where this does not
-/// close the intervals after some rounds, the pivot is the middle.
+/// so that is where the pivot is taken, from the widest, and where its place is searched first.
+/// Where this has missed by far, or has not closed the intervals after some rounds, the next pivot
+/// is one of their middles; most other intervals are then before or after it as a whole.
 template <class Columns, class Less>
 __device__ std::int64_t warp_find_position(const Columns& in, const RunGroups& runs,
                                            std::int64_t group, std::int64_t rank, Less less) {
-  constexpr int rounds_of_spread_items = 8;
-  constexpr int guessed_rounds = 20;
+  constexpr int guessed_rounds = 12;
   constexpr float deviations = 2.8F;
   const int lane = lane_index();
   const std::int64_t run = group + lane * runs.run_items;
-  const std::int64_t count = lane < runs.ways ? runs.run_count(run) : 0;
-  // All other runs may be taken whole, or not at all.
-  std::int64_t low = max(std::int64_t{0}, rank - (runs.group_items(group) - count));
-  std::int64_t high = min(count, rank);
+  if (rank == 0) return 0;
+  std::int64_t low = 0;
+  std::int64_t high = lane < runs.ways ? runs.run_count(run) : 0;
+  bool are_alike = true;
   for (int round = 0;; ++round) {
-    if (round == rounds_of_spread_items) {
-      // Perhaps all items of each run come after those of the run before, or before them.
-      const bool has_two = count > 0 && lane > 0;
-      const bool is_sorted = !has_two || !less(in.load(run), in.load(run - 1));
-      const bool is_reversed =
-          !has_two || less(in.load(run + count - 1), in.load(run - runs.run_items));
-      const bool are_sorted = __all_sync(full_warp, is_sorted) != 0;
-      if (are_sorted || __all_sync(full_warp, is_reversed) != 0) {
-        const auto through =
-            static_cast<std::int64_t>(warp_inclusive_sum(static_cast<std::uint64_t>(count)));
-        const std::int64_t before =
-            are_sorted ? through - count : runs.group_items(group) - through;
-        return min(max(rank - before, std::int64_t{0}), count);
-      }
-    }
     const std::int64_t width = high - low;
-    const int lane_of_pivot = widest_lane(width);
+    int lane_of_pivot = widest_lane(width);
     if (lane_of_pivot < 0) return low;
-    float share = 0.5F;
-    if (round < guessed_rounds) {
-      const auto all = static_cast<float>(warp_sum(static_cast<std::uint64_t>(width)));
-      const auto before = static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(low)));
-      share = static_cast<float>(rank - before) / all;
+    const auto all = static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(width)));
+    const std::int64_t left =
+        rank - static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(low)));
+    std::int64_t guess = low + width / 2;
+    std::int64_t spread = width;
+    if (are_alike) {
+      const float share = static_cast<float>(left) / static_cast<float>(all);
+      const float place = share * static_cast<float>(width);
+      const float deviation = sqrtf(max(0.0F, place * (1 - share)));
+      spread = static_cast<std::int64_t>(deviations * deviation) + 2;
+      guess = low + min(max(static_cast<std::int64_t>(place), std::int64_t{0}), width - 1);
+    } else {
+      const int found = lane_of_middle(in, width > 0 ? run + guess : group, width, left, less);
+      if (found >= 0) lane_of_pivot = found;
     }
-    const float place = share * static_cast<float>(width);
-    const float deviation = sqrtf(max(0.0F, place * (1 - share)));
-    const auto spread = static_cast<std::int64_t>(deviations * deviation) + 2;
-    const std::int64_t guess =
-        low + min(max(static_cast<std::int64_t>(place), std::int64_t{0}), width - 1);
     const auto pivot = in.load(__shfl_sync(full_warp, run + guess, lane_of_pivot));
     const auto is_before = [&](std::int64_t i) {
       const auto item = in.load(run + i);
@@ -201,7 +211,11 @@ __device__ std::int64_t warp_find_position(const Columns& in, const RunGroups& r
     };
     const std::int64_t before =
         lane == lane_of_pivot ? guess : first_not_before(low, high, guess, spread, is_before);
-    if (warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(rank)) {
+    const auto sum = static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(before)));
+    const std::int64_t missed_by = max(sum - rank, rank - sum);
+    if (missed_by <= runs.slack) return before;
+    are_alike = round < guessed_rounds && (!are_alike || missed_by < all / 8);
+    if (sum < rank) {
       low = before;
       if (lane == lane_of_pivot) ++low;  // the pivot is before the tile's first item, too
     } else {

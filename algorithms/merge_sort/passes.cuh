@@ -39,7 +39,8 @@ __host__ __device__ constexpr Passes passes_of(std::int64_t n, Variant variant) 
 /// The runs that merge pass number `pass` merges.
 template <class Tuning>
 __host__ __device__ constexpr RunGroups run_groups(std::int64_t n, const Passes& passes, int pass) {
-  RunGroups runs{n, Tuning::SortShape::tile_items, 1, Tuning::MergeShape::tile_items};
+  using MergeShape = typename Tuning::MergeShape;
+  RunGroups runs{n, Tuning::SortShape::tile_items, 1, MergeShape::aimed_items, MergeShape::slack};
   for (int before = 0; before < pass; ++before) runs.run_items *= passes.ways(before);
   runs.ways = passes.ways(pass);
   return runs;

@@ -115,12 +115,13 @@ void run_sort_superkeys(const Tuples<C>& tuples, DeviceSpan<std::uint32_t> refer
   const std::int64_t most_runs = depth == 1 ? 0 : n / (Tuning::TiesShape::most_ranked + 1);
   const std::int64_t spare_count = is_radix || most_runs > 0 ? n : spare_items<Tuning>(n, options);
   const std::int64_t words = depth == 1 ? 0 : TiedLists::words_of(depth);
-  const auto [spare_values, spare_references, bytes, counts, even_runs, odd_runs] =
-      workspace
-          .template take<C, std::uint32_t, unsigned char, unsigned long long, TiedRun, TiedRun>(
-              stream, spare_count, spare_count,
-              is_radix ? radix_bytes<Tuning, C>(n, options) : position_bytes<Tuning>(n, options),
-              words, most_runs, most_runs);
+  // Once all values are sorted, lists of runs lie where positions were.
+  const std::int64_t sort_bytes =
+      is_radix ? radix_bytes<Tuning, C>(n, options) : position_bytes<Tuning>(n, options);
+  const std::int64_t list_bytes = 2 * most_runs * static_cast<std::int64_t>(sizeof(TiedRun));
+  const auto [spare_values, spare_references, bytes, counts] =
+      workspace.template take<C, std::uint32_t, unsigned char, unsigned long long>(
+          stream, spare_count, spare_count, std::max(sort_bytes, list_bytes), words);
   const SuperkeyColumns<C> home{values.data, references.data, /*is_result=*/true};
   const SuperkeyColumns<C> spare{spare_values, spare_references};
   if (words > 0) {
@@ -135,7 +136,8 @@ void run_sort_superkeys(const Tuples<C>& tuples, DeviceSpan<std::uint32_t> refer
     sort_columns<Tuning>(items, home, spare, bytes, n, BySuperkey<C>{superkeys}, stream, options);
     return;
   }
-  const TiedLists lists{{even_runs, odd_runs}, most_runs, counts};
+  auto* const runs = reinterpret_cast<TiedRun*>(bytes);
+  const TiedLists lists{{runs, runs + most_runs}, most_runs, counts};
   if (is_radix) {
     radix_sort<Tuning>(items, home, spare, bytes, n, stream, options);
     sort_ties<Tuning>(SortedBits<C>{&spare.bits(0), values.data}, home, spare, lists, n, superkeys,

@@ -153,29 +153,20 @@ template <class C, class Shape>
 struct TiesStorage {
   static constexpr int room = Shape::SortShape::tile_items;
   static constexpr int places_found_by = Shape::tile_items + 2 * Shape::most_ranked;
-  using Bits = OrderedBits<C>;
-  /// Where it is needed for more than one list, found_by() has memory of its own.
-  Bits kept[Shape::is_at_once ? 1 : places_found_by];
   union {
-    Bits not_kept[Shape::is_at_once ? places_found_by : 1];
-    Bits next[room];  ///< of item d, the next coordinate
+    /// The coordinate that ties are found by, from most_ranked places before the tile on; not
+    /// needed any more once the list is made.
+    OrderedBits<C> found_by[places_found_by];
+    OrderedBits<C> next[room];  ///< of item d, the next coordinate
     SharedTile<TiedItem<C>, typename Shape::SortShape> sorted;
   };
+  /// Bit j: the place of found_by[j] ties with the one before it.
+  std::uint32_t ties_on[Shape::words];
   std::uint16_t places[room];
   std::uint32_t references[2][room];
   std::uint32_t ranges[2][room];  ///< of item d, the run: TiedRange
   BlockSums<int> sums;
   int list_end;
-
-  /// The coordinate that ties are found by, from most_ranked places before the tile on. Of a tile
-  /// whose ties are sorted at once, until the list is made.
-  [[nodiscard]] __device__ __forceinline__ Bits* found_by() {
-    if constexpr (Shape::is_at_once) {
-      return not_kept;
-    } else {
-      return kept;
-    }
-  }
 };
 
 /// References that are sorted by coordinates 0 to known - 1 of their superkeys, and then by
@@ -235,20 +226,15 @@ class TiesTile {
       __syncthreads();  // so much of the runs that cross its ends as decides whether they are long
     }
     end_ = goes_on_right ? high_ : count;
+    note_ties();
+    __syncthreads();  // who ties with the place before is known
   }
 
   /// Lists the long runs that begin in the tile, and finds the items of all short ones that begin
   /// in it. What is in no short run goes to where it shall, if that is elsewhere. The whole block;
   /// ends with a barrier.
   __device__ __forceinline__ TiedItems find_items(const TiedRuns& longer) const {
-    // Bit k: place k of this thread ties with the one before it.
-    unsigned ties_on = 0;
-    const int ties_end = min(end_ + 1, high_);
-#pragma unroll
-    for (int k = 0; k <= Shape::places; ++k) {
-      const int i = first_place() + k;
-      if (i > low_ && i < ties_end && found_by(i - 1) == found_by(i)) ties_on |= 1u << k;
-    }
+    const unsigned ties_on = ties_from(first_place());
     unsigned tied = (ties_on | ties_on >> 1) & ((1u << Shape::places) - 1);
     const int left_places = max(end_ - first_place(), 0);
     if (left_places < Shape::places) tied &= (1u << left_places) - 1;
@@ -329,7 +315,7 @@ class TiesTile {
     return static_cast<int>(threadIdx.x) * Shape::places;
   }
   [[nodiscard]] __device__ __forceinline__ OrderedBits<C>& found_by(int place) const {
-    return shared_.found_by()[most_ranked + place];
+    return shared_.found_by[most_ranked + place];
   }
   [[nodiscard]] __device__ __forceinline__ int place_of(std::int64_t i) const {
     return static_cast<int>(i - begin_);
@@ -339,18 +325,35 @@ class TiesTile {
         end - first, [&](int i) { return tied_.bits_of(begin_ + first + i); },
         [&](int i, OrderedBits<C> bits) { found_by(first + i) = bits; });
   }
-  [[nodiscard]] __device__ __forceinline__ bool ties(int other, int i) const {
-    return other >= low_ && other < high_ && found_by(other) == found_by(i);
+  /// Sets all words of ties_on; place high_, and all that are not loaded, tie with none before.
+  __device__ __forceinline__ void note_ties() const {
+    const int warps = static_cast<int>(blockDim.x) / warp_threads;
+    for (int word = warp_index(); word < Shape::words; word += warps) {
+      const int i = word * warp_threads + lane_index() - most_ranked;
+      const bool ties = i > low_ && i < high_ && found_by(i - 1) == found_by(i);
+      const unsigned bits = __ballot_sync(full_warp, ties);
+      if (lane_index() == 0) shared_.ties_on[word] = bits;
+    }
   }
-  /// The run of place i: all of it, or more than most_ranked places.
+  /// Bit k: place i + k ties with the one before it.
+  [[nodiscard]] __device__ __forceinline__ unsigned ties_from(int i) const {
+    const int bit = most_ranked + i;
+    const std::uint32_t* const words = shared_.ties_on + bit / 32;
+    return __funnelshift_r(words[0], words[1], static_cast<unsigned>(bit % 32));
+  }
+  /// The run of place i: all of it, or more than most_ranked places. It begins at the last place up
+  /// to i that does not tie with the one before, and ends at the first such place after i.
   [[nodiscard]] __device__ __forceinline__ TiedRange range_of(int i) const {
-    TiedRange range{i, i + 1};
-    if (ties(i - most_ranked, i)) range.begin = i - most_ranked;
-    if (ties(i + most_ranked, i)) range.end = i + most_ranked + 1;
-    if (range.count() > 1) return range;
-    while (ties(range.begin - 1, i)) --range.begin;
-    while (ties(range.end, i)) ++range.end;
-    return range;
+    const std::uint32_t* const ties_on = shared_.ties_on;
+    const int bit = most_ranked + i;
+    int first_word = bit / 32;
+    unsigned first = ~ties_on[first_word] & ~0u >> (31 - bit % 32);
+    while (first == 0) first = ~ties_on[--first_word];
+    int end_word = (bit + 1) / 32;
+    unsigned end = ~ties_on[end_word] & ~0u << (bit + 1) % 32;
+    while (end == 0) end = ~ties_on[++end_word];
+    return {first_word * 32 + 31 - __clz(static_cast<int>(first)) - most_ranked,
+            end_word * 32 + __ffs(static_cast<int>(end)) - 1 - most_ranked};
   }
   /// One thread.
   __device__ void list(const TiedRuns& longer, int i) const {
@@ -511,7 +514,7 @@ struct SortedBits {
 /// Finds the ties among n items, of which `sorted` are the values, and sorts the references of
 /// each, or lists it. One block a tile.
 template <class Tuning, class Shape, class C, class Sorted>
-__global__ void __launch_bounds__(Shape::threads, 4)
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     sort_ties_kernel(Sorted sorted, std::uint32_t* references, std::int64_t n,
                      Superkeys<C> superkeys, int depth, TiedRuns longer) {
   auto& shared = dynamic_shared<TiesStorage<C, Shape>>();

@@ -19,33 +19,37 @@ struct TileShape {
 };
 
 /// A block that merges `Ways` runs: Ways / 2 of its threads are for the parts of the first merges
-/// that are not full.
-template <int Threads, int Items, int Ways, int Blocks = 0>
+/// that are not full. A tile may begin earlier, or later, by one SlackShare-th of the items that it
+/// has room for: that makes tiles a little smaller, and their positions sooner found.
+template <int Threads, int Items, int Ways, int Blocks = 0, int SlackShare = 128>
 struct MergeTileShape {
   static constexpr int threads = Threads;
   static constexpr int items = Items;
   static constexpr int blocks = Blocks;
   static constexpr int ways = Ways;
   static constexpr int most_halvings = std::bit_width(unsigned{Ways}) - 1;  ///< of the runs
-  static constexpr int tile_items = (Threads - Ways / 2) * Items;
+  static constexpr int tile_items = (Threads - Ways / 2) * Items;  ///< that there is room for
+  static constexpr int slack = tile_items / SlackShare;
+  static constexpr int aimed_items = tile_items - 2 * slack;
   static_assert(Ways >= 2 && Ways <= 32 && (Ways & (Ways - 1)) == 0 && Ways / 2 < Threads);
 };
 
 /// A block that looks for ties in a tile of Threads x Items places, and sorts runs of up to
 /// MostRanked of them in shared memory, about Threads x SortedItems at once: as many as a tile may
 /// have, or fewer, where few are expected. Where no run is longer than MostCounted, each item
-/// counts those that are before it.
-template <int Threads, int Items, int SortedItems, int MostRanked, int MostCounted>
+/// counts those that are before it. At least Blocks blocks shall fit on a multiprocessor.
+template <int Threads, int Items, int SortedItems, int MostRanked, int MostCounted, int Blocks = 4>
 struct TiesTileShape {
   static constexpr int threads = Threads;
+  static constexpr int blocks = Blocks;
   static constexpr int tile_items = Threads * Items;
   static constexpr int most_ranked = MostRanked;
   static constexpr int most_counted = MostCounted;
   /// Places that a thread looks at: a run may reach beyond the tile.
   static constexpr int places = Items + (MostRanked + Threads - 1) / Threads;
+  /// Words of 32 places each, from MostRanked before the tile on, to one after those looked at.
+  static constexpr int words = (MostRanked + Threads * places) / 32 + 2;
   using SortShape = TileShape<Threads, SortedItems>;
-  /// Whether all ties of a tile are sorted at once.
-  static constexpr bool is_at_once = tile_items + MostRanked <= SortShape::tile_items;
   static_assert(MostRanked > 0 && MostRanked <= SortShape::tile_items && places <= 31);
   static_assert(tile_items + 2 * MostRanked < 1 << 16);
 };
@@ -57,7 +61,7 @@ struct TiesTileShape {
 /// superkeys; from least_for_sparse_ties items on, SparseTies instead.
 template <class Sort, class Merge, class Few = void, std::int64_t MostFew = 0,
           class Ties = TiesTileShape<Sort::threads, 5, 7, 2 * Sort::threads, 64>,
-          class SparseTies = TiesTileShape<Sort::threads, 8, 3, 2 * Sort::threads, 64>>
+          class SparseTies = TiesTileShape<Sort::threads, 8, 3, 2 * Sort::threads, 64, 6>>
 struct SortTuning {
   using SortShape = Sort;
   using MergeShape = Merge;
@@ -83,11 +87,11 @@ using TuningOf = std::conditional_t<
     ItemBytes <= 2, SortTuning<TileShape<256, 31, 4>, MergeTileShape<256, 31, 8, 4>>,
     std::conditional_t<
         ItemBytes <= 8,
-        SortTuning<
-            TileShape<256, 23, 4>, MergeTileShape<256, 23, 16, 4>,
-            SortTuning<TileShape<256, 23, 4>, MergeTileShape<256, 23, 32, 4>,
-                       SortTuning<TileShape<256, 11, 4>, MergeTileShape<256, 11, 32, 4>>, 3 << 19>,
-            3 << 21>,
+        SortTuning<TileShape<256, 23, 4>, MergeTileShape<256, 23, 16, 4>,
+                   SortTuning<TileShape<256, 23, 4>, MergeTileShape<256, 23, 32, 4, 64>,
+                              SortTuning<TileShape<256, 11, 4>, MergeTileShape<256, 11, 32, 4, 40>>,
+                              3 << 19>,
+                   3 << 21>,
         std::conditional_t<ItemBytes <= 16,
                            SortTuning<TileShape<256, 15>, MergeTileShape<256, 15, 16>>,
                            SortTuning<TileShape<256, 7>, MergeTileShape<256, 7, 16>>>>>;

@@ -63,9 +63,13 @@ TEST(Memory, IsOneCopyAndAPercent) {
 
 // Lists of ties as well, if there may be any.
 TEST(Memory, OfSuperkeysIsOneCopyAndAPercent) {
-  for (const std::int64_t n : {1, 512, 513, 5888, 20'000, 140'000}) {
+  for (const std::int64_t n : {1, 512, 513, 5888, 20'000, 140'000, 600'000}) {
     if (is_small() && n > 20'000) continue;
     for (const Options& options : all_options()) {
+      if (n > 140'000 && (options.variant != Variant::multiway_merge ||
+                          options.low_level != LowLevelMerge::merge_path)) {
+        continue;
+      }
       SCOPED_TRACE(std::to_string(n) + " references, " + name_of(options));
       Workspace workspace;
       const DeviceBuffer<float> tuples = on_device(random_floats(3 * n));
@@ -75,7 +79,7 @@ TEST(Memory, OfSuperkeysIsOneCopyAndAPercent) {
       sort_superkeys(Tuples<float>{tuples.span(), 3, 0}, references.span(), values.span(),
                      first_nan, workspace, nullptr, options);
       const std::int64_t copied = n <= 512 ? 0 : n;
-      EXPECT_LE(workspace.bytes(), copied * 8 * 101 / 100 + 6 * 256);
+      EXPECT_LE(workspace.bytes(), copied * 8 * 101 / 100 + 4 * 256);
       WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
     }
   }

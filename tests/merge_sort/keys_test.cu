@@ -168,7 +168,7 @@ TEST(Passes, OfManyItemsHaveWidePositions) {
   EXPECT_FALSE(detail::has_wide_positions<Tuning>(bound - 1));
   EXPECT_TRUE(detail::has_wide_positions<Tuning>(bound));
   const detail::RunGroups runs{bound, Tuning::SortShape::tile_items, Tuning::MergeShape::ways,
-                               Tuning::MergeShape::tile_items};
+                               Tuning::MergeShape::aimed_items};
   EXPECT_EQ(detail::position_bytes<Tuning>(bound - 1, {}),
             runs.tiles() * Tuning::MergeShape::ways * 4);
   EXPECT_EQ(detail::position_bytes<Tuning>(bound, {}), runs.tiles() * Tuning::MergeShape::ways * 8);
