@@ -141,11 +141,12 @@ __device__ __forceinline__ std::int64_t first_not_before(std::int64_t low, std::
   return low;
 }
 
-/// The lane whose interval's middle has about `rank` items of all intervals before it, or -1: each
-/// lane has the middle of an interval of `width` items, which counts for all of them.
+/// How many items the intervals have whose middles come before this lane's: each lane has the
+/// middle of an interval of `width` items.
 template <class Columns, class Less>
-__device__ __forceinline__ int lane_of_middle(const Columns& in, std::int64_t middle,
-                                              std::int64_t width, std::int64_t rank, Less less) {
+__device__ __forceinline__ std::int64_t items_of_those_before(const Columns& in,
+                                                              std::int64_t middle,
+                                                              std::int64_t width, Less less) {
   const auto own = in.load(middle);
   std::int64_t before = 0;
 #pragma unroll 4
@@ -155,9 +156,15 @@ __device__ __forceinline__ int lane_of_middle(const Columns& in, std::int64_t mi
     const bool is_before = lane < lane_index() ? !less(own, other) : less(other, own);
     before += is_before ? other_width : 0;
   }
-  const bool is_there = before <= rank && rank < before + width;
-  return __ffs(static_cast<int>(__ballot_sync(full_warp, is_there))) - 1;
+  return before;
 }
+
+/// How warp_find_position takes its pivot.
+enum class Pivot {
+  at_share,   ///< all intervals are spread alike: at the share of the widest that it has of all
+  in_order,   ///< they lie one after the other: where it then is in one of them
+  at_middle,  ///< the middle of that one
+};
 
 /// How many items of each run of a group come before one item of what they are merged to: item
 /// `rank` of it, give or take the slack; none if it is the first. Up to 32 runs, a lane each. One
@@ -172,8 +179,9 @@ __device__ __forceinline__ int lane_of_middle(const Columns& in, std::int64_t mi
 /// What takes time is that each load waits for the one before. If the items of all intervals are
 /// spread alike, the position is at the same share of each of them, give or take the square root:
 /// so that is where the pivot is taken, from the widest, and where its place is searched first.
-/// Where this has missed by far, or has not closed the intervals after some rounds, the next pivot
-/// is one of their middles; most other intervals are then before or after it as a whole.
+/// Where this misses by far, the runs may lie one after the other, as those of sorted input do, or
+/// some of them: then the intervals are put in the order of their middles, and the pivot is from
+/// the one that has the position in it.
 template <class Columns, class Less>
 __device__ std::int64_t warp_find_position(const Columns& in, const RunGroups& runs,
                                            std::int64_t group, std::int64_t rank, Less less) {
@@ -184,7 +192,7 @@ __device__ std::int64_t warp_find_position(const Columns& in, const RunGroups& r
   if (rank == 0) return 0;
   std::int64_t low = 0;
   std::int64_t high = lane < runs.ways ? runs.run_count(run) : 0;
-  bool are_alike = true;
+  Pivot kind = Pivot::at_share;
   for (int round = 0;; ++round) {
     const std::int64_t width = high - low;
     int lane_of_pivot = widest_lane(width);
@@ -192,18 +200,22 @@ __device__ std::int64_t warp_find_position(const Columns& in, const RunGroups& r
     const auto all = static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(width)));
     const std::int64_t left =
         rank - static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(low)));
-    std::int64_t guess = low + width / 2;
+    std::int64_t place = width / 2;
     std::int64_t spread = width;
-    if (are_alike) {
+    if (kind == Pivot::at_share) {
       const float share = static_cast<float>(left) / static_cast<float>(all);
-      const float place = share * static_cast<float>(width);
-      const float deviation = sqrtf(max(0.0F, place * (1 - share)));
+      const float expected = share * static_cast<float>(width);
+      const float deviation = sqrtf(max(0.0F, expected * (1 - share)));
+      place = static_cast<std::int64_t>(expected);
       spread = static_cast<std::int64_t>(deviations * deviation) + 2;
-      guess = low + min(max(static_cast<std::int64_t>(place), std::int64_t{0}), width - 1);
     } else {
-      const int found = lane_of_middle(in, width > 0 ? run + guess : group, width, left, less);
-      if (found >= 0) lane_of_pivot = found;
+      const std::int64_t middle = width > 0 ? run + low + place : group;
+      const std::int64_t before = items_of_those_before(in, middle, width, less);
+      const unsigned has_it = __ballot_sync(full_warp, before <= left && left < before + width);
+      if (has_it != 0) lane_of_pivot = __ffs(static_cast<int>(has_it)) - 1;
+      if (kind == Pivot::in_order) place = left - before;
     }
+    const std::int64_t guess = low + min(max(place, std::int64_t{0}), width - 1);
     const auto pivot = in.load(__shfl_sync(full_warp, run + guess, lane_of_pivot));
     const auto is_before = [&](std::int64_t i) {
       const auto item = in.load(run + i);
@@ -214,7 +226,12 @@ __device__ std::int64_t warp_find_position(const Columns& in, const RunGroups& r
     const auto sum = static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(before)));
     const std::int64_t missed_by = max(sum - rank, rank - sum);
     if (missed_by <= runs.slack) return before;
-    are_alike = round < guessed_rounds && (!are_alike || missed_by < all / 8);
+    if (kind == Pivot::in_order) {
+      kind = Pivot::at_middle;
+    } else {
+      const bool is_near = kind == Pivot::at_middle || missed_by < all / 8;
+      kind = is_near && round < guessed_rounds ? Pivot::at_share : Pivot::in_order;
+    }
     if (sum < rank) {
       low = before;
       if (lane == lane_of_pivot) ++low;  // the pivot is before the tile's first item, too
