@@ -60,7 +60,7 @@ MUTATIONS = [
     ),
     (
         "partition: one item too many",
-        "if (<<<warp_sum(static_cast<std::uint64_t>(before)) < static_cast<std::uint64_t>(rank) ||| warp_sum(static_cast<std::uint64_t>(before)) <= static_cast<std::uint64_t>(rank)>>>) {",
+        "if (<<<sum < rank ||| sum <= rank>>>) { low = before;",
     ),
     (
         "partition: the item after the window is skipped",
@@ -68,7 +68,7 @@ MUTATIONS = [
     ),
     (
         "merge: the last tile of a group ends where the next group begins",
-        "return {group, rank, static_cast<int>(min(std::int64_t{tile_items}, left)), <<<left <= tile_items ||| left < tile_items>>>};",
+        "return {group, rank, <<<left <= tile_items ||| left < tile_items>>>};",
     ),
     (
         "merge: a piece goes on behind the warp's share",
@@ -84,7 +84,7 @@ MUTATIONS = [
     ),
     (
         "merge: pieces are not cut off at the tile's end",
-        "shared.begins[lane] = <<<min(before, tile.count) ||| before>>>;",
+        "shared.begins[lane] = <<<min(before, count) ||| before>>>;",
     ),
     (
         "passes: the first one goes to the wrong side",
@@ -227,12 +227,36 @@ MUTATIONS = [
         "const int depth = is_source ? 1 : is_radix ? <<<dimensions + 1 ||| dimensions>>> : dimensions;",
     ),
     (
-        "positions: runs in reverse order are taken for sorted",
-        "<<<are_sorted ||| true>>> ? through - count : runs.group_items(group) - through;",
+        "positions: a tile may begin anywhere",
+        "if (<<<missed_by <= runs.slack ||| missed_by <= 2 * runs.slack + 2>>>) return before;",
     ),
     (
-        "positions: runs are in order if their ends are",
-        "const bool is_sorted = !has_two || <<<!less(in.load(run), in.load(run - 1)) ||| !less(in.load(run), in.load(run - runs.run_items))>>>;",
+        "positions: the first tile of a group begins a little later",
+        "{{{if (rank == 0) return 0; ||| ;}}}",
+    ),
+    (
+        "positions: no position lies beyond the rank",
+        "std::int64_t high = lane < runs.ways ? <<<runs.run_count(run) ||| min(runs.run_count(run), rank)>>> : 0;",
+    ),
+    (
+        "merge: lanes without a run have positions",
+        "{{{if (lane >= runs.ways) from = to = 0; ||| ;}}}",
+    ),
+    (
+        "ties: no barrier after the ties are noted",
+        "{{{__syncthreads();  // who ties with the place before is known ||| ;}}}",
+    ),
+    (
+        "ties: the last place that is loaded is not compared",
+        "const bool ties = i > low_ && <<<i < high_ ||| i < high_ - 1>>> && found_by(i - 1) == found_by(i);",
+    ),
+    (
+        "ties: a run ends with its word",
+        "<<<while (end == 0) ||| if (false)>>> end = ~ties_on[++end_word];",
+    ),
+    (
+        "ties: lists lie where positions do not end",
+        "stream, spare_count, spare_count, <<<std::max(sort_bytes, list_bytes) ||| sort_bytes>>>, words);",
     ),
     (
         "tile sort: always in order",
