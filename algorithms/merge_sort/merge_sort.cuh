@@ -11,12 +11,11 @@
 // the arrays hold in the end is not specified, but nothing else is read or written.
 //   Elements        keys and values of any trivially copyable type. Those of more than 16 bytes,
 //                   and others that kernels cannot hold in registers, are sorted by indices.
-//   Extra memory    one copy of what is sorted, and less than 1 % (of superkeys: from 100,000 on;
-//                   of up to 1.5 million keys of 3 or 4 bytes: 2 %) for positions in runs and lists
-//                   of ties; where indices are sorted, 4 bytes an
-//                   element more (8 from 2^32 elements on). None for one tile of keys or pairs, or
-//                   for 512 superkeys, but some multiples of 256 bytes. key_then_ties: what CUB's
-//                   radix sort needs, too.
+//   Extra memory    from 100,000 elements on, one copy of what is sorted, and less than 1 % for
+//                   positions in runs and lists of ties (2 % of up to 1.5 million keys or pairs of
+//                   3 or 4 bytes); where indices are sorted, 4 bytes an element more (8 from 2^32
+//                   elements on). Some multiples of 256 bytes for one tile of keys or pairs, or for
+//                   512 superkeys. key_then_ties: what CUB's radix sort needs, too.
 //   Errors          std::invalid_argument, which names the argument, before anything is launched: a
 //                   span with a negative count or without memory; arguments that overlap, or do not
 //                   have as many elements; an option that has no such value. CudaError, which says
@@ -91,7 +90,8 @@ void sort_pairs(DeviceSpan<K> keys, DeviceSpan<V> values, Workspace& workspace, 
 
 /// The source's sort: brings references to tuples into the order of their superkeys, which begin
 /// with coordinate tuples.primary; references to equal tuples, in the order of the references.
-/// values[i] becomes coordinate `primary` of tuple references[i], and 0.0 where that is -0.0.
+/// values[i] becomes coordinate `primary` of tuple references[i]: 0.0 where that is -0.0, and some
+/// NaN where it is one.
 ///
 /// tuples: at most 2^32 of 1 to 16 coordinates: int32, int64, float or double. references: n
 /// numbers of tuples, at most 2^32 - 1, in any order; a tuple may be referenced any number of
