@@ -252,7 +252,7 @@ MUTATIONS = [
     ),
     (
         "ties: a run ends with its word",
-        "<<<while (end == 0) ||| if (false)>>> end = ~ties_on[++end_word];",
+        "while (<<<end == 0 ||| false>>>) end = ~ties_on[++end_word];",
     ),
     (
         "ties: lists lie where positions do not end",
