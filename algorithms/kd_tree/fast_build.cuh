@@ -69,74 +69,82 @@ __global__ void begin_sides_kernel(partitioners::Level level, Ends* ends) {
 
 /// Moves the tuples of each segment to the sides of its median, which becomes a node. Block (tile,
 /// segment).
-template <class Shape, class C>
-__global__ void __launch_bounds__(Shape::threads)
+template <class Tile, class C>
+__global__ void __launch_bounds__(Tile::threads)
     move_to_sides_kernel(TupleColumns<C> from, TupleColumns<C> to, partitioners::Level level,
                          int primary, SuperkeyRows<C> medians, SideEnds* ends,
                          std::uint32_t* entries) {
   struct Storage {
-    SideEnds of_warp[Shape::warps];
+    SideEnds of_warp[Tile::warps];
+    SideEnds base;
   };
   auto& shared = dynamic_shared<Storage>();
   const std::uint32_t number = blockIdx.x % level.segments();
   const partitioners::Segment segment = level.segment(number);
   const std::uint32_t first =
-      segment.begin + blockIdx.x / level.segments() * static_cast<unsigned>(Shape::capacity);
+      segment.begin + blockIdx.x / level.segments() * static_cast<unsigned>(Tile::capacity);
   if (first >= segment.end) return;
   const OrderedBits<C>* const median = medians.row(number);
-  const std::uint32_t begin =
-      first + static_cast<unsigned>(warp_index()) * Shape::items * warp_threads;
+  const TilePlaces<Tile> places(first, segment.end);
 
-  unsigned less[Shape::items];
-  unsigned greater[Shape::items];
+  OrderedBits<C> keys[Tile::items];
+  places.load(from.bits + primary * from.stride, keys);
+  unsigned less[Tile::items];
+  unsigned greater[Tile::items];
   SideEnds counts{0, 0};
 #pragma unroll
-  for (int t = 0; t < Shape::items; ++t) {
-    const std::uint32_t i = begin + static_cast<unsigned>(t * warp_threads + lane_index());
-    const bool exists = i < segment.end;
-    const int order = exists ? compare_to_row(from, i, median, primary) : 0;
+  for (int t = 0; t < Tile::items; ++t) {
+    const std::int64_t i = places.place(t);
+    const int order = places.exists(t) ? compare_to_row(from, i, keys[t], median, primary) : 0;
     less[t] = __ballot_sync(full_warp, order < 0);
     greater[t] = __ballot_sync(full_warp, order > 0);
     counts.less += static_cast<unsigned>(__popc(less[t]));
     counts.greater += static_cast<unsigned>(__popc(greater[t]));
-    if (exists && order == 0) entries[number] = from.references[i];
+    if (places.exists(t) && order == 0) entries[number] = from.references[i];
   }
   if (lane_index() == 0) shared.of_warp[warp_index()] = counts;
   __syncthreads();  // the counts of all warps are there
-  if (threadIdx.x == 0) {
-    SideEnds all{0, 0};
-    for (SideEnds& one : shared.of_warp) {
-      const SideEnds of_warp = one;
-      one = all;
-      all.less += of_warp.less;
-      all.greater += of_warp.greater;
-    }
-    const SideEnds base{atomicAdd(&ends[number].less, all.less),
-                        atomicAdd(&ends[number].greater, all.greater)};
-    for (SideEnds& one : shared.of_warp) {
-      one.less += base.less;
-      one.greater += base.greater;
+  if (warp_index() == 0) {
+    const bool is_warp = lane_index() < Tile::warps;
+    const unsigned all_less = warp_sum(is_warp ? shared.of_warp[lane_index()].less : 0u);
+    const unsigned all_greater = warp_sum(is_warp ? shared.of_warp[lane_index()].greater : 0u);
+    if (lane_index() == 0) {
+      shared.base = {atomicAdd(&ends[number].less, all_less),
+                     atomicAdd(&ends[number].greater, all_greater)};
     }
   }
-  __syncthreads();  // where each warp's tuples go is known
-  SideEnds next = shared.of_warp[warp_index()];
+  __syncthreads();  // where the block's tuples go is known
+  SideEnds next = shared.base;
+  for (int warp = 0; warp < warp_index(); ++warp) {
+    next.less += shared.of_warp[warp].less;
+    next.greater += shared.of_warp[warp].greater;
+  }
+  std::uint32_t targets[Tile::items];
+  unsigned moved = 0;
 #pragma unroll
-  for (int t = 0; t < Shape::items; ++t) {
-    const std::uint32_t i = begin + static_cast<unsigned>(t * warp_threads + lane_index());
+  for (int t = 0; t < Tile::items; ++t) {
     const bool is_less = (less[t] >> lane_index() & 1) != 0;
-    const bool is_greater = (greater[t] >> lane_index() & 1) != 0;
-    if (is_less || is_greater) {
-      const std::uint32_t place =
-          is_less ? next.less + static_cast<unsigned>(__popc(less[t] & lanes_below()))
-                  : next.greater + static_cast<unsigned>(__popc(greater[t] & lanes_below()));
-      for (int k = 0; k < from.dimensions; ++k) {
-        to.bits[k * to.stride + place] = from.bits[k * from.stride + i];
-      }
-      to.references[place] = from.references[i];
-    }
+    targets[t] = is_less ? next.less + static_cast<unsigned>(__popc(less[t] & lanes_below()))
+                         : next.greater + static_cast<unsigned>(__popc(greater[t] & lanes_below()));
+    if (((less[t] | greater[t]) >> lane_index() & 1) != 0) moved |= 1u << t;
     next.less += static_cast<unsigned>(__popc(less[t]));
     next.greater += static_cast<unsigned>(__popc(greater[t]));
   }
+  const auto store = [&](auto* column, const auto& values) {
+#pragma unroll
+    for (int t = 0; t < Tile::items; ++t) {
+      if ((moved >> t & 1) != 0) column[targets[t]] = values[t];
+    }
+  };
+  store(to.bits + primary * to.stride, keys);
+  for (int k = 0; k < from.dimensions; ++k) {
+    if (k == primary) continue;
+    places.load(from.bits + k * from.stride, keys);
+    store(to.bits + k * to.stride, keys);
+  }
+  std::uint32_t references[Tile::items];
+  places.load(from.references, references);
+  store(to.references, references);
 }
 
 /// Builds the tree of n > 0 tuples.
@@ -183,6 +191,8 @@ class FastBuild {
 
  private:
   using Bits = OrderedBits<C>;
+  using Tile = PassTile<256, 8>;
+  static constexpr std::size_t pass_bytes = 2 * (Tile::warps + 1) * sizeof(SideEnds);
 
   [[nodiscard]] partitioners::Level level_of(int number) const {
     return {static_cast<std::uint32_t>(n_), number};
@@ -228,11 +238,11 @@ class FastBuild {
     for (; count > Shape::capacity; ++round) {
       launch({segments, Shape::threads, shared_bytes, stream_}, find_brackets_kernel<Shape, C>,
              selection_, round, static_cast<std::uint32_t>(room));
-      const std::int64_t tiles = divide_up(count, Shape::capacity);
+      const std::int64_t tiles = divide_up(count, Tile::capacity);
       room = most_copied<Shape>(count);
-      launch({static_cast<unsigned>(tiles) * segments, Shape::threads, 0, stream_},
-             copy_brackets_kernel<Shape, C>, selection_, segments,
-             static_cast<std::uint32_t>(room));
+      launch({static_cast<unsigned>(tiles) * segments, Tile::threads, pass_bytes, stream_},
+             copy_brackets_kernel<Tile, C>, selection_, segments, static_cast<std::uint32_t>(room),
+             static_cast<std::uint32_t>(Shape::capacity));
       count = room;
     }
     launch({segments, Shape::threads, shared_bytes, stream_}, find_medians_kernel<Shape, C>,
@@ -243,10 +253,9 @@ class FastBuild {
     const unsigned segments = level.segments();
     launch({static_cast<unsigned>(divide_up(segments, 256)), 256, 0, stream_},
            begin_sides_kernel<SideEnds>, level, ends_);
-    const std::int64_t tiles = divide_up(std::int64_t{level.largest_segment()}, Shape::capacity);
-    launch({static_cast<unsigned>(tiles) * segments, Shape::threads,
-            Shape::warps * sizeof(SideEnds), stream_},
-           move_to_sides_kernel<Shape, C>, from_, to_, level, primary_of(level), selection_.medians,
+    const std::int64_t tiles = divide_up(std::int64_t{level.largest_segment()}, Tile::capacity);
+    launch({static_cast<unsigned>(tiles) * segments, Tile::threads, pass_bytes, stream_},
+           move_to_sides_kernel<Tile, C>, from_, to_, level, primary_of(level), selection_.medians,
            ends_, medians_ + first_entry(level.number));
   }
 

@@ -36,12 +36,14 @@ struct SuperkeyRows {
   }
 };
 
-/// Whether the tuple at a place comes before one that is given as a row, or after it: negative,
-/// positive, or 0 if it is that one.
+/// Whether the tuple at a place, of which coordinate `primary` is `key`, comes before one that is
+/// given as a row, or after it: negative, positive, or 0 if it is that one.
 template <class C>
 __device__ __forceinline__ int compare_to_row(const TupleColumns<C>& tuples, std::int64_t place,
-                                              const OrderedBits<C>* row, int primary) {
-  for (int k = 0; k < tuples.dimensions; ++k) {
+                                              OrderedBits<C> key, const OrderedBits<C>* row,
+                                              int primary) {
+  if (key != row[primary]) return key < row[primary] ? -1 : 1;
+  for (int k = 1; k < tuples.dimensions; ++k) {
     const int turned = primary + k;
     const int coordinate = turned < tuples.dimensions ? turned : turned - tuples.dimensions;
     const OrderedBits<C> own = tuples.bits[coordinate * tuples.stride + place];
@@ -50,6 +52,37 @@ __device__ __forceinline__ int compare_to_row(const TupleColumns<C>& tuples, std
   const OrderedBits<C> own = tuples.references[place];
   return own < row[tuples.dimensions] ? -1 : own > row[tuples.dimensions] ? 1 : 0;
 }
+
+/// Threads x Items tuples that a block passes over, a row of 32 for each warp at a time.
+template <int Threads, int Items>
+struct PassTile {
+  static constexpr int threads = Threads;
+  static constexpr int items = Items;
+  static constexpr int warps = Threads / warp_threads;
+  static constexpr int capacity = Threads * Items;
+};
+
+/// This thread's places of a tile that begins at `first`, of those before `end`.
+template <class Tile>
+struct TilePlaces {
+  std::uint32_t begin;
+  std::uint32_t end;
+
+  __device__ __forceinline__ TilePlaces(std::uint32_t first, std::uint32_t end_of_all)
+      : begin(first +
+              static_cast<unsigned>(warp_index() * Tile::items * warp_threads + lane_index())),
+        end(end_of_all) {}
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place(int t) const {
+    return begin + static_cast<unsigned>(t * warp_threads);
+  }
+  [[nodiscard]] __device__ __forceinline__ bool exists(int t) const { return place(t) < end; }
+  /// Takes what lies at these places, all at once.
+  template <class T>
+  __device__ __forceinline__ void load(const T* column, T (&values)[Tile::items]) const {
+#pragma unroll
+    for (int t = 0; t < Tile::items; ++t) values[t] = exists(t) ? column[place(t)] : T{};
+  }
+};
 
 /// Where the median of a segment is searched for: the tuple of rank `rank` among `count` from
 /// `begin` on, of the level's tuples or of those that round 1, 2, ... has copied.
@@ -120,7 +153,7 @@ __device__ __forceinline__ void store_ranked(const LocalTuples<Shape, C>& local,
     const int i = group.first_item() + t * group.stride();
     tuples[t] = i < count ? i : -1;
   }
-  find_sides<Shape, C>(local, primary, rank, tuples, sides, group);
+  find_sides<Shape, C>(local, primary, static_cast<unsigned>(count), rank, tuples, sides, group);
 #pragma unroll
   for (int t = 0; t < Shape::items; ++t) {
     if (sides[t] != Side::median) continue;
@@ -191,50 +224,76 @@ __global__ void __launch_bounds__(Shape::threads)
 }
 
 /// Counts what comes before the brackets, and copies what lies inside. Block (tile, segment).
-template <class Shape, class C>
-__global__ void __launch_bounds__(Shape::threads)
-    copy_brackets_kernel(Selection<C> selection, std::uint32_t segments, std::uint32_t room) {
+template <class Tile, class C>
+__global__ void __launch_bounds__(Tile::threads)
+    copy_brackets_kernel(Selection<C> selection, std::uint32_t segments, std::uint32_t room,
+                         std::uint32_t most_selected) {
+  struct Storage {
+    std::uint32_t inside[Tile::warps];
+    std::uint32_t before[Tile::warps];
+    std::uint32_t base;
+  };
+  auto& shared = dynamic_shared<Storage>();
   const std::uint32_t number = blockIdx.x % segments;
-  const std::uint32_t first = blockIdx.x / segments * Shape::capacity;
+  const std::uint32_t first = blockIdx.x / segments * Tile::capacity;
   SearchedPart& stored = selection.parts[number];
   const SearchedPart part = stored;
-  if (part.has_missed != 0 || part.count <= Shape::capacity || first >= part.count) return;
+  if (part.has_missed != 0 || part.count <= most_selected || first >= part.count) return;
   const TupleColumns<C>& from = selection.source(part);
   const TupleColumns<C>& to = selection.copied[part.round % 2];
   const OrderedBits<C>* const low = selection.brackets.row(2 * std::int64_t{number});
   const OrderedBits<C>* const high = selection.brackets.row(2 * std::int64_t{number} + 1);
-  const std::uint32_t end = min(part.count, first + Shape::capacity);
-  unsigned before = 0;
-  for (std::uint32_t row = first + static_cast<unsigned>(warp_index()) * warp_threads; row < end;
-       row += Shape::threads) {
-    const std::uint32_t i = row + static_cast<unsigned>(lane_index());
-    const std::int64_t place = std::int64_t{part.begin} + i;
-    const bool exists = i < end;
+  const TilePlaces<Tile> places(part.begin + first, part.begin + part.count);
+  OrderedBits<C> keys[Tile::items];
+  places.load(from.bits + selection.primary * from.stride, keys);
+  unsigned inside[Tile::items];
+  unsigned inside_count = 0;
+  unsigned before_count = 0;
+#pragma unroll
+  for (int t = 0; t < Tile::items; ++t) {
+    const bool exists = places.exists(t);
+    const std::int64_t place = places.place(t);
     const bool is_before = exists && (part.open_ends & 1) == 0 &&
-                           compare_to_row(from, place, low, selection.primary) < 0;
-    const bool is_inside =
-        exists && !is_before &&
-        ((part.open_ends & 2) != 0 || compare_to_row(from, place, high, selection.primary) <= 0);
-    before += is_before ? 1 : 0;
-    const unsigned inside = __ballot_sync(full_warp, is_inside);
-    if (inside == 0) continue;
-    std::uint32_t base = 0;
-    if (lane_index() == 0) base = atomicAdd(&stored.inside, static_cast<unsigned>(__popc(inside)));
-    base = __shfl_sync(full_warp, base, 0);
-    if (!is_inside) continue;
-    const std::uint32_t target = base + static_cast<unsigned>(__popc(inside & lanes_below()));
-    if (target >= room) {
+                           compare_to_row(from, place, keys[t], low, selection.primary) < 0;
+    const bool is_inside = exists && !is_before &&
+                           ((part.open_ends & 2) != 0 ||
+                            compare_to_row(from, place, keys[t], high, selection.primary) <= 0);
+    before_count += static_cast<unsigned>(__popc(__ballot_sync(full_warp, is_before)));
+    inside[t] = __ballot_sync(full_warp, is_inside);
+    inside_count += static_cast<unsigned>(__popc(inside[t]));
+  }
+  if (lane_index() == 0) {
+    shared.inside[warp_index()] = inside_count;
+    shared.before[warp_index()] = before_count;
+  }
+  __syncthreads();  // the counts of all warps are there
+  if (warp_index() == 0) {
+    const bool is_warp = lane_index() < Tile::warps;
+    const unsigned all_inside = warp_sum(is_warp ? shared.inside[lane_index()] : 0u);
+    const unsigned all_before = warp_sum(is_warp ? shared.before[lane_index()] : 0u);
+    if (lane_index() == 0) {
+      if (all_before > 0) atomicAdd(&stored.before, all_before);
+      shared.base = all_inside > 0 ? atomicAdd(&stored.inside, all_inside) : 0;
+    }
+  }
+  __syncthreads();  // where the block's copies go is known
+  std::uint32_t target = shared.base;
+  for (int warp = 0; warp < warp_index(); ++warp) target += shared.inside[warp];
+#pragma unroll
+  for (int t = 0; t < Tile::items; ++t) {
+    const std::uint32_t own = target + static_cast<unsigned>(__popc(inside[t] & lanes_below()));
+    target += static_cast<unsigned>(__popc(inside[t]));
+    if ((inside[t] >> lane_index() & 1) == 0) continue;
+    if (own >= room) {
       stored.has_missed = 1;
       continue;
     }
-    const std::int64_t target_place = std::int64_t{number} * room + target;
+    const std::int64_t target_place = std::int64_t{number} * room + own;
     for (int k = 0; k < from.dimensions; ++k) {
-      to.bits[k * to.stride + target_place] = from.bits[k * from.stride + place];
+      to.bits[k * to.stride + target_place] = from.bits[k * from.stride + places.place(t)];
     }
-    to.references[target_place] = from.references[place];
+    to.references[target_place] = from.references[places.place(t)];
   }
-  before = warp_sum(before);
-  if (lane_index() == 0 && before > 0) atomicAdd(&stored.before, before);
 }
 
 /// Finds the median of a segment in global memory, as find_sides() does in shared memory: a reading

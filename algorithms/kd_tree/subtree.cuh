@@ -13,6 +13,7 @@
 
 #include <cuda_runtime.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -50,6 +51,7 @@ struct alignas(16) SubtreeStorage {
   std::uint16_t tuples[2][Shape::capacity];  ///< by places, before a level and after it
   std::uint32_t references[Shape::capacity];
   std::uint32_t sums[2][Shape::warps];  ///< of each warp, in turn
+  std::uint64_t bits[2][2][Shape::warps];
 };
 template <class Shape, class C>
 constexpr std::size_t subtree_bytes(int dimensions) {
@@ -106,6 +108,15 @@ struct LocalCopy {
   }
 };
 
+/// The bits that any lane has. One full warp.
+__device__ __forceinline__ std::uint32_t warp_or(std::uint32_t bits) {
+  return __reduce_or_sync(full_warp, bits);
+}
+__device__ __forceinline__ std::uint64_t warp_or(std::uint64_t bits) {
+  const std::uint64_t high = __reduce_or_sync(full_warp, static_cast<unsigned>(bits >> 32));
+  return high << 32 | __reduce_or_sync(full_warp, static_cast<unsigned>(bits));
+}
+
 /// The warps of a block that share a segment: 2, 4, ... in a row. All warps of the block call its
 /// functions together.
 template <class Shape>
@@ -113,87 +124,138 @@ struct WarpGroup {
   SubtreeStorage<Shape>& shared;
   int warps;
   int turn = 0;
+  int bits_turn = 0;
 
   [[nodiscard]] __device__ __forceinline__ int warp() const { return warp_index() % warps; }
   [[nodiscard]] __device__ __forceinline__ int first_item() const {
     return warp() * warp_threads + lane_index();
   }
   [[nodiscard]] __device__ __forceinline__ int stride() const { return warps * warp_threads; }
-  /// The sum over the group, in every thread; `before` becomes that over the warps before this one.
-  __device__ __forceinline__ unsigned sum(unsigned of_warp, unsigned& before) {
+  /// The sum over the group, in every thread; `before` becomes that over the warps before this one,
+  /// and `holds` whether it has held in a thread of any group.
+  __device__ __forceinline__ unsigned sum(unsigned of_warp, unsigned& before, bool& holds) {
     auto& sums = shared.sums[turn];
     turn = 1 - turn;  // the next call writes others, so that one barrier is enough
     if (lane_index() == 0) sums[warp_index()] = of_warp;
-    __syncthreads();  // the sums of all warps are there
+    holds = __syncthreads_or(holds ? 1 : 0) != 0;  // the sums of all warps are there
     const int first = warp_index() - warp();
     const unsigned one = lane_index() < warps ? sums[first + lane_index()] : 0;
     before = warp_sum(lane_index() < warp() ? one : 0u);
     return warp_sum(one);
   }
+  __device__ __forceinline__ unsigned sum(unsigned of_warp, unsigned& before) {
+    bool ignored = false;
+    return sum(of_warp, before, ignored);
+  }
   [[nodiscard]] __device__ __forceinline__ bool any(bool holds) const {
     return __syncthreads_or(holds ? 1 : 0) != 0;
+  }
+  /// The bits that some thread of the group sets or clears: each thread's own before.
+  template <class Bits>
+  __device__ __forceinline__ void merge_bits(Bits& set, Bits& cleared) {
+    auto& bits = shared.bits[bits_turn];
+    bits_turn = 1 - bits_turn;
+    set = warp_or(set);
+    cleared = warp_or(cleared);
+    if (lane_index() == 0) {
+      bits[0][warp_index()] = set;
+      bits[1][warp_index()] = cleared;
+    }
+    __syncthreads();  // the bits of all warps are there
+    const int own = warp_index() - warp() + lane_index() % warps;
+    set = warp_or(static_cast<Bits>(bits[0][own]));
+    cleared = warp_or(static_cast<Bits>(bits[1][own]));
   }
 };
 /// One warp alone.
 struct OneWarp {
   [[nodiscard]] __device__ __forceinline__ int first_item() const { return lane_index(); }
   [[nodiscard]] __device__ __forceinline__ int stride() const { return warp_threads; }
+  __device__ __forceinline__ unsigned sum(unsigned of_warp, unsigned& before, bool&) {
+    return sum(of_warp, before);
+  }
   __device__ __forceinline__ unsigned sum(unsigned of_warp, unsigned& before) {
     before = 0;
     return of_warp;
   }
   [[nodiscard]] __device__ __forceinline__ bool any(bool holds) const { return holds; }
+  template <class Bits>
+  __device__ __forceinline__ void merge_bits(Bits& set, Bits& cleared) {
+    set = warp_or(set);
+    cleared = warp_or(cleared);
+  }
 };
 
 /// Where a tuple lies, of the median of its segment.
 enum class Side : unsigned char { none, less, median, greater };
 
-/// Finds the median of a segment by the superkey that begins with coordinate `primary`, and on
-/// which side of it each of this thread's tuples lies. rank: of the median; tuples: -1 where there
-/// is none.
+/// Finds the median of a segment of `count` tuples by the superkey that begins with coordinate
+/// `primary`, and on which side of it each of this thread's tuples lies. rank: of the median;
+/// tuples: -1 where there is none.
 ///
-/// The key of that rank is found bit by bit: it is the largest value below which at most `rank`
-/// keys lie. Where several tuples have it, the next coordinate decides between them, and in the end
-/// their numbers.
+/// The key of that rank is found bit by bit, from the first one in which keys differ: of the keys
+/// that share all bits so far, are more than `rank` below the value with the next bit set? The
+/// search ends with a single key that shares them. Where several tuples have the same, the next
+/// coordinate decides between them, and in the end their numbers.
 template <class Shape, class C, class Group>
 __device__ __forceinline__ void find_sides(const LocalTuples<Shape, C>& local, int primary,
-                                           unsigned rank, const int (&tuples)[Shape::items],
+                                           unsigned count, unsigned rank,
+                                           const int (&tuples)[Shape::items],
                                            Side (&sides)[Shape::items], Group& group) {
   using Bits = OrderedBits<C>;
-  unsigned before = 0;
   bool is_open[Shape::items];
 #pragma unroll
   for (int t = 0; t < Shape::items; ++t) {
     is_open[t] = tuples[t] >= 0;
     sides[t] = Side::none;
   }
-  const auto count_of = [&](const auto& holds) {
-    unsigned count = 0;
-#pragma unroll
-    for (int t = 0; t < Shape::items; ++t) count += is_open[t] && holds(t) ? 1 : 0;
-    return group.sum(warp_sum(count), before);
-  };
   for (int k = 0;; ++k) {
     Bits keys[Shape::items];
+    Bits set = 0;
+    Bits cleared = 0;
 #pragma unroll
     for (int t = 0; t < Shape::items; ++t) {
       keys[t] = is_open[t] ? local.key(tuples[t], primary, k) : Bits{0};
+      set |= keys[t];
+      if (is_open[t]) cleared |= ~keys[t];
     }
-    Bits median = 0;
-    const int top = (k == local.dimensions ? 32 : 8 * static_cast<int>(sizeof(Bits))) - 1;
-    for (int bit = top; bit >= 0; --bit) {
-      const Bits larger = median | Bits{1} << bit;
-      if (count_of([&](int t) { return keys[t] < larger; }) <= rank) median = larger;
-    }
-    rank -= count_of([&](int t) { return keys[t] < median; });
-    const unsigned equal = count_of([&](int t) { return keys[t] == median; });
+    group.merge_bits(set, cleared);
+    Bits unit = max(std::bit_floor(static_cast<Bits>(set & cleared)), Bits{1});
+    Bits median = set & ~(unit | (unit - 1));
+    // `below` keys are less than `median`, and `up_to` are less than median + unit.
+    unsigned below = 0;
+    unsigned up_to = count;
+    bool is_searching = count > 1;
+    for (;;) {
+      const Bits larger = median | unit;
+      unsigned less = 0;
 #pragma unroll
-    for (int t = 0; t < Shape::items; ++t) {
-      if (!is_open[t] || keys[t] == median) continue;
-      is_open[t] = false;
-      sides[t] = keys[t] < median ? Side::less : Side::greater;
+      for (int t = 0; t < Shape::items; ++t) less += is_open[t] && keys[t] < larger ? 1 : 0;
+      unsigned before = 0;
+      bool is_any_searching = is_searching;
+      less = group.sum(warp_sum(less), before, is_any_searching);
+      if (!is_any_searching) break;
+      if (!is_searching) continue;
+      if (less <= rank) {
+        median = larger;
+        below = less;
+      } else {
+        up_to = less;
+      }
+      is_searching = up_to - below > 1 && unit > 1;
+      if (is_searching) unit >>= 1;
     }
-    if (!group.any(equal > 1)) break;
+    if (count > 1) {
+#pragma unroll
+      for (int t = 0; t < Shape::items; ++t) {
+        if (!is_open[t] || (keys[t] >= median && keys[t] - median < unit)) continue;
+        is_open[t] = false;
+        sides[t] = keys[t] < median ? Side::less : Side::greater;
+      }
+      count = up_to - below;
+      rank -= below;
+    }
+    if (!group.any(count > 1)) break;
   }
 #pragma unroll
   for (int t = 0; t < Shape::items; ++t) {
@@ -246,7 +308,7 @@ struct Subtree {
       tuples[t] = i < segment.end ? from[i] : -1;
     }
     const unsigned rank = segment.count() == 0 ? 0 : (segment.count() - 1) / 2;
-    find_sides<Shape, C>(local, primary(depth), rank, tuples, sides, group);
+    find_sides<Shape, C>(local, primary(depth), segment.count(), rank, tuples, sides, group);
 
     // Below 2^16 each, so that one sum has both.
     constexpr int shift = 16;
