@@ -310,15 +310,20 @@ def power_of_two(value: float) -> str:
 
 
 def log2_axis(axis, values: Iterable[float]) -> None:
-    """A logarithmic axis with at most eight powers of two as labels, one at each end."""
+    """A logarithmic axis with at most eight powers of two as labels, one at each end.
+
+    Where only a prime number of steps leads from end to end, there may be none at the lower one.
+    """
     values = list(values)
     low, high = math.floor(math.log2(min(values))), math.ceil(math.log2(max(values)))
     span = max(1, high - low)
     step = next(step for step in range(1, span + 1) if span % step == 0 and span // step < 8)
+    if step == span:
+        step = math.ceil(span / 7)
     axis.axes.set_xscale("log", base=2) if axis.axis_name == "x" else axis.axes.set_yscale(
         "log", base=2
     )
-    axis.set_major_locator(FixedLocator([2.0**e for e in range(low, high + 1, step)]))
+    axis.set_major_locator(FixedLocator([2.0**e for e in range(high, low - 1, -step)]))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_two(value)))
 

@@ -71,13 +71,13 @@ struct SearchedTree {
 ///   visit.nearer(k, coordinate)                 which side to enter first: true for greater
 template <class C, class Cursor, class Visit>
 __device__ __forceinline__ void search(const SearchedTree<C, Cursor>& tree, Visit& visit) {
-  struct Side {
+  struct WaitingSide {
     std::uint32_t place;
     C coordinate;
     std::uint8_t level;
     bool is_greater;
   };
-  Side sides[most_levels];
+  WaitingSide sides[most_levels];
   int waiting = 0;
   std::uint32_t place = tree.cursor.root();
   int level = 0;
@@ -104,7 +104,7 @@ __device__ __forceinline__ void search(const SearchedTree<C, Cursor>& tree, Visi
     // The next side that waits and may still hold something.
     for (;;) {
       if (waiting == 0) return;
-      const Side& side = sides[--waiting];
+      const WaitingSide& side = sides[--waiting];
       const int k = (side.level - 1) % tree.dimensions;
       if (!visit.wants(k, side.coordinate, side.is_greater)) continue;
       place = side.place;

@@ -78,11 +78,10 @@ def is_its_own(path: str, technique: str) -> bool:
     return path in files or path.startswith(tuple(folders))
 
 
-def stands_on(texts: dict[str, str], path: str, technique: str) -> bool:
+def stands_on(texts: dict[str, str], path: str, technique: str, techniques: list[str]) -> bool:
     """Whether the file's technique says in a line of its README that it stands on this one."""
-    if not path.startswith("algorithms/") and not path.startswith("tests/"):
-        return False
-    readme = texts.get(f"algorithms/{path.split('/')[1]}/README.md", "")
+    owner = next((each for each in techniques if is_its_own(path, each)), None)
+    readme = texts.get(f"algorithms/{owner}/README.md", "")
     lines = [line for line in readme.splitlines() if line.startswith("**Stands on**")]
     return any(names(line, technique) for line in lines)
 
@@ -96,7 +95,7 @@ def strangers(texts: dict[str, str], technique: str, techniques: list[str]) -> l
         one_technique = sum(names(text, each) for each in techniques) == 1
         if path.startswith(PEERS) and one_technique:
             continue
-        if not stands_on(texts, path, technique):
+        if not stands_on(texts, path, technique, techniques):
             found.append(path)
     return found
 

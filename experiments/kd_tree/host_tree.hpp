@@ -1,0 +1,145 @@
+// The balanced k-d tree of tuples of floats on the host, and its nearest neighbours: what builds
+// and queries must give. Shares no code with what it judges.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "host_inputs.hpp"
+
+namespace warpath::experiments {
+
+/// A tuple, and how far it is from a query, squared.
+struct Near {
+  float distance = std::numeric_limits<float>::infinity();
+  std::uint32_t tuple = 0xFFFFFFFFU;
+  bool operator<(const Near& other) const {
+    return distance != other.distance ? distance < other.distance : tuple < other.tuple;
+  }
+};
+
+/// The tree as median stores: entry i has the children 2 i + 1 and 2 i + 2.
+class HostTree {
+ public:
+  static constexpr std::uint32_t no_node = 0xFFFFFFFFU;
+
+  /// Of all tuples, or of all but those that are equal to one of a lesser number. tuples: d
+  /// coordinates each, and kept by the caller.
+  HostTree(const std::vector<float>& tuples, int d, bool removes_duplicates)
+      : tuples_(tuples.data()), d_(d) {
+    std::vector<std::uint32_t> numbers(tuples.size() / static_cast<std::size_t>(d));
+    for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
+    if (removes_duplicates) remove_duplicates(numbers);
+    nodes_ = static_cast<std::int64_t>(numbers.size());
+    std::size_t entries = 0;
+    while (entries < numbers.size()) entries = 2 * entries + 1;
+    entries_.assign(entries, no_node);
+
+    std::vector<Part> parts = {{0, 0, 0, numbers.size()}};
+    // The first parts are too few to share out among cores, the others are shared out whole.
+    while (!parts.empty() && parts.size() < most_parts) {
+      std::vector<Part> next;
+      for (const Part& part : parts) split(numbers, part, next);
+      parts.swap(next);
+    }
+    in_parts(static_cast<std::int64_t>(parts.size()), [&](std::int64_t first, std::int64_t last) {
+      std::vector<Part> left(parts.begin() + first, parts.begin() + last);
+      while (!left.empty()) {
+        const Part part = left.back();
+        left.pop_back();
+        split(numbers, part, left);
+      }
+    });
+  }
+
+  [[nodiscard]] const std::vector<std::uint32_t>& entries() const { return entries_; }
+  [[nodiscard]] std::int64_t nodes() const { return nodes_; }
+
+  /// The k nearest tuples to a query, the nearest first; `visits` grows by the nodes looked at.
+  [[nodiscard]] std::vector<Near> nearest(const float* query, int k, std::int64_t& visits) const {
+    std::vector<Near> found(static_cast<std::size_t>(k));
+    search(query, 0, 0, found, visits);
+    return found;
+  }
+
+ private:
+  static constexpr std::size_t most_parts = 256;
+  /// Places [begin, end) of the numbers are the subtree of an entry.
+  struct Part {
+    std::size_t entry;
+    int level;
+    std::size_t begin;
+    std::size_t end;
+  };
+
+  [[nodiscard]] const float* tuple(std::uint32_t number) const {
+    return tuples_ + std::size_t{number} * static_cast<std::size_t>(d_);
+  }
+  [[nodiscard]] int order(std::uint32_t a, std::uint32_t b, int primary) const {
+    for (int k = 0; k < d_; ++k) {
+      const float x = tuple(a)[(primary + k) % d_];
+      const float y = tuple(b)[(primary + k) % d_];
+      if (x != y) return x < y ? -1 : 1;
+    }
+    return 0;
+  }
+  void remove_duplicates(std::vector<std::uint32_t>& numbers) const {
+    sort_in_parts(numbers, [this](std::uint32_t a, std::uint32_t b) {
+      const int order_of = order(a, b, 0);
+      return order_of != 0 ? order_of < 0 : a < b;
+    });
+    const auto equal = [this](std::uint32_t a, std::uint32_t b) { return order(a, b, 0) == 0; };
+    numbers.erase(std::unique(numbers.begin(), numbers.end(), equal), numbers.end());
+  }
+  /// Puts the part's node in its entry, and the two parts beside it after `parts`.
+  void split(std::vector<std::uint32_t>& numbers, const Part& part, std::vector<Part>& parts) {
+    if (part.begin == part.end) return;
+    const std::size_t middle = part.begin + (part.end - part.begin - 1) / 2;
+    const auto at = [&](std::size_t i) { return numbers.begin() + static_cast<std::ptrdiff_t>(i); };
+    std::nth_element(at(part.begin), at(middle), at(part.end),
+                     [&](std::uint32_t a, std::uint32_t b) {
+                       const int order_of = order(a, b, part.level % d_);
+                       return order_of != 0 ? order_of < 0 : a < b;
+                     });
+    entries_[part.entry] = numbers[middle];
+    parts.push_back({2 * part.entry + 1, part.level + 1, part.begin, middle});
+    parts.push_back({2 * part.entry + 2, part.level + 1, middle + 1, part.end});
+  }
+
+  static float square(float x) {
+    // Rounded by itself, and not with the sum that it goes to.
+    const volatile float product = x * x;
+    return product;
+  }
+  /// found: sorted; what has no tuple yet is infinitely far.
+  void search(const float* query, std::size_t entry, int level, std::vector<Near>& found,
+              std::int64_t& visits) const {
+    if (entry >= entries_.size() || entries_[entry] == no_node) return;
+    ++visits;
+    Near node{0, entries_[entry]};
+    for (int k = 0; k < d_; ++k) node.distance += square(query[k] - tuple(node.tuple)[k]);
+    if (node < found.back()) {
+      found.back() = node;
+      for (std::size_t i = found.size() - 1; i > 0 && found[i] < found[i - 1]; --i) {
+        std::swap(found[i], found[i - 1]);
+      }
+    }
+    const float between = query[level % d_] - tuple(node.tuple)[level % d_];
+    const std::size_t first = between < 0 ? 2 * entry + 1 : 2 * entry + 2;
+    search(query, first, level + 1, found, visits);
+    if (square(between) <= found.back().distance) {
+      search(query, 4 * entry + 3 - first, level + 1, found, visits);
+    }
+  }
+
+  const float* tuples_;
+  int d_;
+  std::int64_t nodes_ = 0;
+  std::vector<std::uint32_t> entries_;
+};
+
+}  // namespace warpath::experiments

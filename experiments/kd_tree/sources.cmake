@@ -1,0 +1,10 @@
+# The build on the host, in tasks where the compiler has OpenMP; where not, on one thread.
+find_package(OpenMP COMPONENTS CXX)
+if(OpenMP_CXX_FOUND)
+  separate_arguments(openmp_flags UNIX_COMMAND "${OpenMP_CXX_FLAGS}")
+  if(WARPATH_BACKEND STREQUAL "cuda")
+    list(TRANSFORM openmp_flags PREPEND -Xcompiler=)
+  endif()
+  set_source_files_properties(kd_tree.cu PROPERTIES COMPILE_OPTIONS "${openmp_flags}" SKIP_PRECOMPILE_HEADERS ON)
+  target_link_libraries(warpath_techniques PRIVATE ${OpenMP_CXX_LIBRARIES})
+endif()
