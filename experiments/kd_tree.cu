@@ -361,6 +361,65 @@ double steps(const Parameters& problem) {
   return problem.real("n") * problem.real("d") * levels;
 }
 
+/// A subtree as text, what is less above what is greater.
+void draw(const std::vector<std::string>& names, const std::vector<std::uint32_t>& medians,
+          std::size_t entry, const std::string& indent, const std::string& side,
+          std::string& text) {
+  if (entry >= medians.size() || medians[entry] == kd_tree::no_node) return;
+  text += indent + side + names[medians[entry]] + "\n";
+  const std::string deeper = indent + (side.empty() ? "" : "   ");
+  draw(names, medians, 2 * entry + 1, deeper, "<  ", text);
+  draw(names, medians, 2 * entry + 2, deeper, ">  ", text);
+}
+
+/// Brown's example: fifteen tuples, their tree, and the nearest of them to another.
+std::string demonstration() {
+  const std::vector<float> coordinates = {2, 3, 3, 5, 4, 2, 9, 6, 7, 4, 7, 9, 8, 1, 5,
+                                          7, 2, 6, 9, 4, 1, 8, 4, 2, 9, 7, 8, 6, 3, 1,
+                                          3, 4, 5, 1, 6, 8, 9, 5, 3, 2, 1, 3, 8, 7, 6};
+  const int d = 3;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < coordinates.size(); i += 3) {
+    std::string name = "(";
+    for (std::size_t k = 0; k < 3; ++k) {
+      name += (k > 0 ? "," : "") + std::to_string(static_cast<int>(coordinates[i + k]));
+    }
+    names.push_back(name + ")");
+  }
+  const DeviceBuffer<float> device = upload(coordinates);
+  const kd_tree::Points<float> points{device.span(), d};
+  DeviceBuffer<std::uint32_t> stores(kd_tree::median_entries(points.count()));
+  kd_tree::BuildMemory memory;
+  const std::int64_t nodes = kd_tree::build(points, stores.span(), memory, nullptr);
+  std::vector<std::uint32_t> medians(static_cast<std::size_t>(stores.count()));
+  const auto copy_back = [](auto& to, const auto& from) {
+    WARPATH_CUDA_CHECK(
+        cudaMemcpy(to.data(), from.data(), to.size() * sizeof to[0], cudaMemcpyDeviceToHost));
+  };
+  copy_back(medians, stores);
+
+  const DeviceBuffer<float> query = upload(std::vector<float>{8, 3, 3});
+  const int k = 3;
+  DeviceBuffer<std::uint32_t> tuples(k);
+  DeviceBuffer<float> distances(k);
+  kd_tree::k_nearest(kd_tree::MedianTree<float>{points, stores.span(), nodes}, query.span(), k,
+                     tuples.span(), distances.span(), nullptr);
+  std::vector<std::uint32_t> found(k);
+  std::vector<float> squares(k);
+  copy_back(found, tuples);
+  copy_back(squares, distances);
+
+  std::string text =
+      "The tree of R. A. Brown's fifteen tuples. Level 0 splits by x, y, z, level 1 by "
+      "y, z, x, level 2 by z, x, y:\n\n";
+  draw(names, medians, 0, "", "", text);
+  text += "\nThe three nearest to (8,3,3), and their squared distances:\n\n";
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    text += names[found[i]] + "  " + std::to_string(static_cast<int>(squares[i])) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 harness::Technique kd_tree_technique() {
@@ -402,7 +461,8 @@ harness::Technique kd_tree_technique() {
            {"ask_nodes", Role::technique, Runs::anywhere, "queries over nodes with links"}}),
       .device_bytes = device_bytes,
       .make_problem = make_problem_of,
-      .steps = steps};
+      .steps = steps,
+      .demonstration = demonstration};
   // Builds ask for the number of nodes, and for NaN; verification for what it has found.
   for (harness::Variant& variant : technique.variants) {
     variant.waits_for_gpu = variant.runs == Runs::anywhere && !variant.name.starts_with("ask_");
