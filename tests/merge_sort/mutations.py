@@ -59,10 +59,6 @@ MUTATIONS = [
         "if (lane == lane_of_pivot) {{{++low; ||| low += 2;}}}",
     ),
     (
-        "partition: one item too many",
-        "if (<<<sum < rank ||| sum <= rank>>>) { low = before;",
-    ),
-    (
         "partition: the item after the window is skipped",
         "} else if (is_right) { {{{low = right + 1; ||| low = right + 2;}}} } else {",
     ),
