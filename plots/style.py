@@ -323,7 +323,7 @@ def log2_axis(axis, values: Iterable[float]) -> None:
     axis.axes.set_xscale("log", base=2) if axis.axis_name == "x" else axis.axes.set_yscale(
         "log", base=2
     )
-    axis.set_major_locator(FixedLocator([2.0**e for e in range(high, low - 1, -step)]))
+    axis.set_major_locator(FixedLocator([2.0**e for e in sorted(range(high, low - 1, -step))]))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: power_of_two(value)))
 
