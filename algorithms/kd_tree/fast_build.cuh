@@ -53,98 +53,46 @@ __global__ void gather_columns_kernel(const C* coordinates, const std::uint32_t*
   }
 }
 
-/// Where the next tuple of either side of a segment goes.
-struct SideEnds {
-  std::uint32_t less;
-  std::uint32_t greater;
-};
-
-template <class Ends>
-__global__ void begin_sides_kernel(partitioners::Level level, Ends* ends) {
-  const std::uint32_t k = blockIdx.x * blockDim.x + threadIdx.x;
-  if (k >= level.segments()) return;
-  const partitioners::Segment segment = level.segment(k);
-  ends[k] = {segment.begin, segment.median() + 1};
-}
-
-/// Moves the tuples of each segment to the sides of its median, which becomes a node. Block (tile,
-/// segment).
+/// Moves the tuples of a group of `depth` levels to the segments of the next one; medians become
+/// nodes. ends: where the next tuple of each segment goes. Block (tile, segment of the base).
 template <class Tile, class C>
 __global__ void __launch_bounds__(Tile::threads)
-    move_to_sides_kernel(TupleColumns<C> from, TupleColumns<C> to, partitioners::Level level,
-                         int primary, SuperkeyRows<C> medians, SideEnds* ends,
-                         std::uint32_t* entries) {
-  struct Storage {
-    SideEnds of_warp[Tile::warps];
-    SideEnds base;
-  };
-  auto& shared = dynamic_shared<Storage>();
-  const std::uint32_t number = blockIdx.x % level.segments();
-  const partitioners::Segment segment = level.segment(number);
-  const std::uint32_t first =
-      segment.begin + blockIdx.x / level.segments() * static_cast<unsigned>(Tile::capacity);
-  if (first >= segment.end) return;
-  const OrderedBits<C>* const median = medians.row(number);
-  const TilePlaces<Tile> places(first, segment.end);
-
-  OrderedBits<C> keys[Tile::items];
-  places.load(from.bits + primary * from.stride, keys);
-  unsigned less[Tile::items];
-  unsigned greater[Tile::items];
-  SideEnds counts{0, 0};
+    move_to_segments_kernel(LevelGroup<C> group, int depth, TupleColumns<C> to,
+                            std::uint32_t* ends, std::uint32_t* medians) {
+  const TupleColumns<C>& from = group.tuples;
+  const std::uint32_t unit = blockIdx.x % group.base.segments();
+  const TilePlaces<Tile> tile(blockIdx.x / group.base.segments(), group.base.segment(unit));
+  if (tile.is_empty()) return;
+  std::uint32_t segments[Tile::items];
+  find_segments(group, depth, unit, tile, segments,
+                [&](int above, std::uint32_t segment, std::uint32_t place) {
+                  medians[first_entry(group.base.number + above) + segment] =
+                      from.references[place];
+                });
+  const std::uint32_t first = unit << depth;
+  int parts[Tile::items];
 #pragma unroll
   for (int t = 0; t < Tile::items; ++t) {
-    const std::int64_t i = places.place(t);
-    const int order = places.exists(t) ? compare_to_row(from, i, keys[t], median, primary) : 0;
-    less[t] = __ballot_sync(full_warp, order < 0);
-    greater[t] = __ballot_sync(full_warp, order > 0);
-    counts.less += static_cast<unsigned>(__popc(less[t]));
-    counts.greater += static_cast<unsigned>(__popc(greater[t]));
-    if (places.exists(t) && order == 0) entries[number] = from.references[i];
-  }
-  if (lane_index() == 0) shared.of_warp[warp_index()] = counts;
-  __syncthreads();  // the counts of all warps are there
-  if (warp_index() == 0) {
-    const bool is_warp = lane_index() < Tile::warps;
-    const unsigned all_less = warp_sum(is_warp ? shared.of_warp[lane_index()].less : 0u);
-    const unsigned all_greater = warp_sum(is_warp ? shared.of_warp[lane_index()].greater : 0u);
-    if (lane_index() == 0) {
-      shared.base = {atomicAdd(&ends[number].less, all_less),
-                     atomicAdd(&ends[number].greater, all_greater)};
-    }
-  }
-  __syncthreads();  // where the block's tuples go is known
-  SideEnds next = shared.base;
-  for (int warp = 0; warp < warp_index(); ++warp) {
-    next.less += shared.of_warp[warp].less;
-    next.greater += shared.of_warp[warp].greater;
+    parts[t] = segments[t] == no_segment ? -1 : static_cast<int>(segments[t] - first);
   }
   std::uint32_t targets[Tile::items];
-  unsigned moved = 0;
-#pragma unroll
-  for (int t = 0; t < Tile::items; ++t) {
-    const bool is_less = (less[t] >> lane_index() & 1) != 0;
-    targets[t] = is_less ? next.less + static_cast<unsigned>(__popc(less[t] & lanes_below()))
-                         : next.greater + static_cast<unsigned>(__popc(greater[t] & lanes_below()));
-    if (((less[t] | greater[t]) >> lane_index() & 1) != 0) moved |= 1u << t;
-    next.less += static_cast<unsigned>(__popc(less[t]));
-    next.greater += static_cast<unsigned>(__popc(greater[t]));
-  }
-  const auto store = [&](auto* column, const auto& values) {
+  block_place_in_parts<Tile>(dynamic_shared<PartStorage<Tile>>(), parts, targets,
+                             [&](int part, std::uint32_t count) {
+                               return atomicAdd(&ends[first + static_cast<unsigned>(part)], count);
+                             });
+  const auto move = [&](const auto* source, auto* target, auto& values) {
+    tile.load(source, values);
 #pragma unroll
     for (int t = 0; t < Tile::items; ++t) {
-      if ((moved >> t & 1) != 0) column[targets[t]] = values[t];
+      if (parts[t] >= 0) target[targets[t]] = values[t];
     }
   };
-  store(to.bits + primary * to.stride, keys);
   for (int k = 0; k < from.dimensions; ++k) {
-    if (k == primary) continue;
-    places.load(from.bits + k * from.stride, keys);
-    store(to.bits + k * to.stride, keys);
+    OrderedBits<C> keys[Tile::items];
+    move(from.column(k), to.bits + k * to.stride, keys);
   }
   std::uint32_t references[Tile::items];
-  places.load(from.references, references);
-  store(to.references, references);
+  move(from.references, to.references, references);
 }
 
 /// Builds the tree of n > 0 tuples.
@@ -171,10 +119,14 @@ class FastBuild {
     launch({blocks, 256, 0, stream_}, gather_columns_kernel<C>, coordinates_, references_, from_,
            n_, nan);
     int number = 0;
-    for (; level_of(number).largest_segment() > Shape::capacity; ++number) {
-      select_medians(level_of(number));
-      move_to_sides(level_of(number));
+    while (levels_of_group(number) > 0) {
+      const int levels = levels_of_group(number);
+      selection_.group.tuples = from_;
+      selection_.group.base = level_of(number);
+      for (int depth = 0; depth < levels; ++depth) select_medians(depth, depth == levels - 1);
+      move_to_segments(levels);
       std::swap(from_, to_);
+      number += levels;
     }
     // Entries of the last level without a node.
     const std::int64_t last = first_entry(level_count(n_) - 1);
@@ -191,72 +143,89 @@ class FastBuild {
 
  private:
   using Bits = OrderedBits<C>;
-  using Tile = PassTile<256, 8>;
-  static constexpr std::size_t pass_bytes = 2 * (Tile::warps + 1) * sizeof(SideEnds);
+  using Tile = BlockShape<256, 8>;
+  static constexpr int select_threads = 512;
+  /// A longer list is searched by a round more before one block reads it.
+  static constexpr std::int64_t most_read = 1 << 16;
 
   [[nodiscard]] partitioners::Level level_of(int number) const {
     return {static_cast<std::uint32_t>(n_), number};
   }
-  [[nodiscard]] int primary_of(partitioners::Level level) const {
-    return level.number % dimensions_;
+  /// How many levels are split before tuples move, from level `number` on: 0 if blocks hold its
+  /// segments.
+  [[nodiscard]] int levels_of_group(int number) const {
+    int levels = 0;
+    while (levels < most_group_levels &&
+           level_of(number + levels).largest_segment() > Shape::capacity) {
+      ++levels;
+    }
+    return levels;
   }
 
   void take_memory() {
-    // Round 1 of level 0 copies most, but for what each segment may copy besides.
-    std::int64_t copied = 0;
+    std::int64_t listed[2] = {0, 0};
     std::int64_t segments = 1;
     for (int number = 0; level_of(number).largest_segment() > Shape::capacity; ++number) {
       segments = level_of(number).segments();
-      copied = std::max(copied, segments * most_copied<Shape>(level_of(number).largest_segment()));
+      std::int64_t room = level_of(number).largest_segment();
+      for (auto& most : listed) {
+        room = most_listed(room);
+        most = std::max(most, segments * room);
+      }
     }
     const std::int64_t d = dimensions_;
-    const auto [bits, references, copied_bits, copied_references, rows, parts, ends] =
+    // The medians of a group's levels: less than twice as many as the last of them has.
+    const auto [bits, references, keys, places, rows, parts, ends] =
         memory_.arrays
-            .template take<Bits, std::uint32_t, Bits, std::uint32_t, Bits, SearchedPart, SideEnds>(
-                stream_, 2 * d * n_, 2 * n_, 2 * d * copied, 2 * copied, 3 * (d + 1) * segments,
-                segments, segments);
+            .template take<Bits, std::uint32_t, Bits, std::uint32_t, Bits, SearchedPart, std::uint32_t>(
+                stream_, 2 * d * n_, 2 * n_, listed[0] + listed[1], listed[0] + listed[1],
+                4 * (d + 1) * segments, segments, 2 * segments);
     from_ = {bits, references, n_, dimensions_};
     to_ = {bits + d * n_, references + n_, n_, dimensions_};
-    selection_.copied[0] = {copied_bits, copied_references, copied, dimensions_};
-    selection_.copied[1] = {copied_bits + d * copied, copied_references + copied, copied,
-                            dimensions_};
-    selection_.medians = {rows, dimensions_};
-    selection_.brackets = {rows + (d + 1) * segments, dimensions_};
+    selection_.lists[0] = {keys, places};
+    selection_.lists[1] = {keys + listed[0], places + listed[0]};
+    selection_.group.medians = {rows, dimensions_};
+    selection_.brackets = {rows + 2 * (d + 1) * segments, dimensions_};
     selection_.parts = parts;
     ends_ = ends;
   }
 
-  void select_medians(partitioners::Level level) {
-    selection_.tuples = from_;
-    selection_.level = level;
-    selection_.primary = primary_of(level);
+  void select_medians(int depth, bool is_last) {
+    selection_.depth = depth;
+    const partitioners::Level level = selection_.group.level(depth);
     const unsigned segments = level.segments();
-    const std::size_t shared_bytes = subtree_bytes<Shape, C>(dimensions_);
-    int round = 0;
-    std::int64_t count = level.largest_segment();
-    std::int64_t room = 0;
-    for (; count > Shape::capacity; ++round) {
-      launch({segments, Shape::threads, shared_bytes, stream_}, find_brackets_kernel<Shape, C>,
-             selection_, round, static_cast<std::uint32_t>(room));
-      const std::int64_t tiles = divide_up(count, Tile::capacity);
-      room = most_copied<Shape>(count);
-      launch({static_cast<unsigned>(tiles) * segments, Tile::threads, pass_bytes, stream_},
-             copy_brackets_kernel<Tile, C>, selection_, segments, static_cast<std::uint32_t>(room),
-             static_cast<std::uint32_t>(Shape::capacity));
-      count = room;
+    const LaunchShape by_segment{segments, select_threads,
+                                  sizeof(SampleStorage<select_threads, C>), stream_};
+    launch(by_segment, find_brackets_kernel<select_threads, C>, selection_);
+    std::int64_t room = most_listed(level.largest_segment());
+    launch(by_tile(selection_.group.base), collect_kernel<Tile, C>, selection_,
+           static_cast<std::uint32_t>(room));
+    int rounds = 1;
+    for (; room > most_read; ++rounds) {
+      const auto from_room = static_cast<std::uint32_t>(room);
+      launch(by_segment, find_brackets_again_kernel<select_threads, C>, selection_, rounds,
+             from_room);
+      const auto tiles = static_cast<unsigned>(divide_up(room, Tile::capacity));
+      room = most_listed(room);
+      launch({tiles * segments, Tile::threads, sizeof(PartStorage<Tile>), stream_},
+             collect_again_kernel<Tile, C>, selection_, rounds, from_room,
+             static_cast<std::uint32_t>(room));
     }
-    launch({segments, Shape::threads, shared_bytes, stream_}, find_medians_kernel<Shape, C>,
-           selection_, round, static_cast<std::uint32_t>(room));
+    launch({segments, select_threads, sizeof(SelectStorage<select_threads>), stream_},
+           find_medians_kernel<select_threads, C>, selection_, rounds,
+           static_cast<std::uint32_t>(room), is_last ? ends_ : nullptr);
   }
 
-  void move_to_sides(partitioners::Level level) {
-    const unsigned segments = level.segments();
-    launch({static_cast<unsigned>(divide_up(segments, 256)), 256, 0, stream_},
-           begin_sides_kernel<SideEnds>, level, ends_);
+  void move_to_segments(int levels) {
+    launch(by_tile(selection_.group.base), move_to_segments_kernel<Tile, C>, selection_.group,
+           levels, to_, ends_, medians_);
+  }
+
+  /// A block for each tile of each segment.
+  [[nodiscard]] LaunchShape by_tile(partitioners::Level level) const {
     const std::int64_t tiles = divide_up(std::int64_t{level.largest_segment()}, Tile::capacity);
-    launch({static_cast<unsigned>(tiles) * segments, Tile::threads, pass_bytes, stream_},
-           move_to_sides_kernel<Tile, C>, from_, to_, level, primary_of(level), selection_.medians,
-           ends_, medians_ + first_entry(level.number));
+    return {static_cast<unsigned>(tiles) * level.segments(), Tile::threads,
+            sizeof(PartStorage<Tile>), stream_};
   }
 
   int dimensions_;
@@ -269,12 +238,12 @@ class FastBuild {
   TupleColumns<C> from_{};
   TupleColumns<C> to_{};
   Selection<C> selection_{};
-  SideEnds* ends_ = nullptr;
+  std::uint32_t* ends_ = nullptr;
 };
 
 /// Blocks that finish subtrees: of as many tuples as two blocks of a multiprocessor hold, or fewer.
-using LargeSubtrees = SubtreeShape<1024, 4>;
-using SmallSubtrees = SubtreeShape<128, 4>;
+using LargeSubtrees = BlockShape<1024, 4>;
+using SmallSubtrees = BlockShape<128, 4>;
 inline constexpr std::size_t most_subtree_bytes = 112 << 10;
 
 /// Builds the tree of n > 0 tuples, those of `references`, or all where that is null.

@@ -3,13 +3,17 @@
 //
 //   sample    a block a segment: takes some thousand of its tuples, and two of them a few standard
 //             deviations before and after the sample's median: the bracket
-//   collect   all blocks: count the tuples before the bracket, and copy those inside
-//   ...       again, of what was copied, until it fits into shared memory
-//   exact     a block a segment: the tuple of the rank that is left
-//   slow      a block a segment, if a bracket has missed the median: counts over all of it
+//   collect   all blocks: count the tuples before the bracket, and list those inside, by their keys
+//             and places
+//   ...       again, of the list, while it is longer than one block reads in short time
+//   exact     a block a segment: the tuple of the rank that is left, from the list; or, if a
+//             bracket has missed the median, from all of the segment
 //
 // All comparisons are by superkey and, of equal tuples, by number: so a bracket is as narrow as the
 // sample says, whatever ties.
+//
+// Tuples move after some levels only (fast_build.cuh); until then the segments of a level are told
+// from the medians of those above, back to the last level that tuples have moved for, the base.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,118 +23,132 @@
 #include "core/key_order.cuh"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
-#include "kd_tree/subtree.cuh"
+#include "kd_tree/block_select.cuh"
+#include "kd_tree/columns.cuh"
+#include "kd_tree/parts.cuh"
 #include "partitioners/levels.cuh"
 
 namespace warpath::kd_tree::detail {
 
-/// A tuple by its coordinates, in the order-preserving form, and its number after them: a row of
-/// dimensions + 1 words.
-template <class C>
-struct SuperkeyRows {
-  OrderedBits<C>* words;
-  int dimensions;
+/// The most levels from one move to the next.
+inline constexpr int most_group_levels = part_bits;
+inline constexpr std::uint32_t no_segment = 0xFFFFFFFFu;
 
-  [[nodiscard]] __device__ __forceinline__ OrderedBits<C>* row(std::int64_t i) const {
-    return words + i * (dimensions + 1);
+/// Levels base.number, base.number + 1, ..., and the tuples, which lie in the segments of the
+/// base. `depth` counts levels from the base.
+template <class C>
+struct LevelGroup {
+  TupleColumns<C> tuples;
+  partitioners::Level base;
+  SuperkeyRows<C> medians;  ///< of all segments of depth 0, then of depth 1, ...
+
+  [[nodiscard]] __host__ __device__ partitioners::Level level(int depth) const {
+    return {base.n, base.number + depth};
+  }
+  [[nodiscard]] __host__ __device__ int primary(int depth) const {
+    return (base.number + depth) % tuples.dimensions;
+  }
+  [[nodiscard]] __device__ __forceinline__ OrderedBits<C>* median(int depth,
+                                                                  std::uint32_t number) const {
+    return medians.row(((std::int64_t{1} << depth) - 1) * base.segments() + number);
+  }
+  /// On which side of the median of segment `number` of a depth its tuple at a place lies, of which
+  /// the primary coordinate is `key`: a segment of the next depth, or none if it is the median.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t side(int depth, std::uint32_t number,
+                                                              std::uint32_t place,
+                                                              OrderedBits<C> key) const {
+    const int order =
+        compare_to_row(tuples, place, key, median(depth, number), primary(depth));
+    return order == 0 ? no_segment : 2 * number + (order > 0 ? 1 : 0);
+  }
+  /// The segment of a depth that the tuple at a place of segment `number` of the base lies in.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t segment_at(int depth,
+                                                                    std::uint32_t number,
+                                                                    std::uint32_t place) const {
+    for (int above = 0; above < depth && number != no_segment; ++above) {
+      number = side(above, number, place, tuples.key(place, primary(above), 0));
+    }
+    return number;
   }
 };
 
-/// Whether the tuple at a place, of which coordinate `primary` is `key`, comes before one that is
-/// given as a row, or after it: negative, positive, or 0 if it is that one.
-template <class C>
-__device__ __forceinline__ int compare_to_row(const TupleColumns<C>& tuples, std::int64_t place,
-                                              OrderedBits<C> key, const OrderedBits<C>* row,
-                                              int primary) {
-  if (key != row[primary]) return key < row[primary] ? -1 : 1;
-  for (int k = 1; k < tuples.dimensions; ++k) {
-    const int turned = primary + k;
-    const int coordinate = turned < tuples.dimensions ? turned : turned - tuples.dimensions;
-    const OrderedBits<C> own = tuples.bits[coordinate * tuples.stride + place];
-    if (own != row[coordinate]) return own < row[coordinate] ? -1 : 1;
+/// Finds the segments of a depth that this thread's tuples of a tile of segment `number` of the base
+/// lie in: no_segment where there is none. on_median(depth, segment, place) is called for those
+/// that are medians above.
+template <class Tile, class C, class OnMedian>
+__device__ __forceinline__ void find_segments(const LevelGroup<C>& group, int depth,
+                                              std::uint32_t number, const TilePlaces<Tile>& tile,
+                                              std::uint32_t (&segments)[Tile::items],
+                                              const OnMedian& on_median) {
+#pragma unroll
+  for (int t = 0; t < Tile::items; ++t) segments[t] = tile.exists(t) ? number : no_segment;
+  for (int above = 0; above < depth; ++above) {
+    OrderedBits<C> keys[Tile::items];
+    tile.load(group.tuples.column(group.primary(above)), keys);
+#pragma unroll
+    for (int t = 0; t < Tile::items; ++t) {
+      if (segments[t] == no_segment) continue;
+      const std::uint32_t side = group.side(above, segments[t], tile.place(t), keys[t]);
+      if (side == no_segment) on_median(above, segments[t], tile.place(t));
+      segments[t] = side;
+    }
   }
-  const OrderedBits<C> own = tuples.references[place];
-  return own < row[tuples.dimensions] ? -1 : own > row[tuples.dimensions] ? 1 : 0;
 }
 
-/// Threads x Items tuples that a block passes over, a row of 32 for each warp at a time.
-template <int Threads, int Items>
-struct PassTile {
-  static constexpr int threads = Threads;
-  static constexpr int items = Items;
-  static constexpr int warps = Threads / warp_threads;
-  static constexpr int capacity = Threads * Items;
+/// Tuples that are searched in, by their places, with their primary coordinates beside them.
+template <class C>
+struct Candidates {
+  OrderedBits<C>* keys;
+  std::uint32_t* places;
 };
 
-/// This thread's places of a tile that begins at `first`, of those before `end`.
-template <class Tile>
-struct TilePlaces {
-  std::uint32_t begin;
-  std::uint32_t end;
-
-  __device__ __forceinline__ TilePlaces(std::uint32_t first, std::uint32_t end_of_all)
-      : begin(first +
-              static_cast<unsigned>(warp_index() * Tile::items * warp_threads + lane_index())),
-        end(end_of_all) {}
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t place(int t) const {
-    return begin + static_cast<unsigned>(t * warp_threads);
-  }
-  [[nodiscard]] __device__ __forceinline__ bool exists(int t) const { return place(t) < end; }
-  /// Takes what lies at these places, all at once.
-  template <class T>
-  __device__ __forceinline__ void load(const T* column, T (&values)[Tile::items]) const {
-#pragma unroll
-    for (int t = 0; t < Tile::items; ++t) values[t] = exists(t) ? column[place(t)] : T{};
-  }
-};
-
-/// Where the median of a segment is searched for: the tuple of rank `rank` among `count` from
-/// `begin` on, of the level's tuples or of those that round 1, 2, ... has copied.
+/// Where the median of a segment is searched for, and what the round under way has counted.
 struct SearchedPart {
-  std::uint32_t begin;
-  std::uint32_t count;
-  std::uint32_t rank;
-  std::uint32_t round;  ///< 0: the level's tuples
-  // Of the next round, which counts while it copies:
-  std::uint32_t before;     ///< tuples before its bracket
-  std::uint32_t inside;     ///< tuples that it copies
-  std::uint32_t open_ends;  ///< bit 0: the bracket has no lower end; bit 1: no upper one
+  std::uint32_t count;   ///< of tuples that are searched in
+  std::uint32_t rank;    ///< of the median among them
+  std::uint32_t before;  ///< tuples before the bracket
+  std::uint32_t inside;  ///< tuples that are listed
   std::uint32_t has_missed;
 
-  /// Goes on to what a round has copied to `next_begin` on, if it has copied.
-  __device__ __forceinline__ void settle(std::uint32_t next_begin) {
-    if (rank < before || rank - before >= inside) has_missed = 1;
-    begin = next_begin;
+  /// Goes on to what a round has listed, of which there was room for `room`.
+  __device__ __forceinline__ void settle(std::uint32_t room) {
+    if (rank < before || rank - before >= inside || inside > room) has_missed = 1;
     count = inside;
     rank -= before;
-    ++round;
+    before = 0;
+    inside = 0;
   }
 };
 
-/// All that a selection works on.
+/// All that a selection works on. Segments are those of depth `depth`.
 template <class C>
 struct Selection {
-  TupleColumns<C> tuples;     ///< of the level
-  TupleColumns<C> copied[2];  ///< in rounds 1, 3, ..., and 2, 4, ...
-  SuperkeyRows<C> brackets;   ///< two rows a segment
-  SuperkeyRows<C> medians;    ///< a row a segment
-  SearchedPart* parts;        ///< one a segment
-  partitioners::Level level;
-  int primary;
+  LevelGroup<C> group;
+  int depth;
+  Candidates<C> lists[2];    ///< of rounds 0, 2, ..., and 1, 3, ...
+  SuperkeyRows<C> brackets;  ///< two rows a segment
+  SearchedPart* parts;       ///< one a segment
 
-  [[nodiscard]] __device__ __forceinline__ const TupleColumns<C>& source(
-      const SearchedPart& part) const {
-    return part.round == 0 ? tuples : copied[(part.round - 1) % 2];
+  [[nodiscard]] __device__ __forceinline__ int primary() const { return group.primary(depth); }
+  /// What a round lists of a segment, where there is room for `room` of each.
+  [[nodiscard]] __device__ __forceinline__ Candidates<C> list(int round, std::uint32_t segment,
+                                                              std::uint32_t room) const {
+    const std::int64_t first = std::int64_t{segment} * room;
+    return {lists[round % 2].keys + first, lists[round % 2].places + first};
   }
 };
 
-/// How many tuples of each segment a round may copy that follows one of at most `count`: more than
-/// are expected inside a bracket of eight standard deviations of a sample, count x 4 /
-/// sqrt(samples).
-template <class Shape>
-constexpr std::int64_t most_copied(std::int64_t count) {
-  constexpr int samples = Shape::capacity;
-  return count / (samples >= 4096 ? 8 : samples >= 1024 ? 4 : 2) + samples / 4;
+/// How many tuples are taken as a sample of a segment of `count`: a power of 4.
+constexpr std::uint32_t sample_size(std::uint32_t count) {
+  return count >= 1 << 16 ? 4096 : count >= 1 << 13 ? 1024 : 256;
+}
+inline constexpr std::uint32_t most_sampled = 4096 + 1024;  ///< with the chance of more
+
+/// How many tuples a round may list of a segment of at most `count`: twice as many as are expected
+/// inside a bracket of eight standard deviations of a sample, count x 4 / sqrt(samples).
+constexpr std::int64_t most_listed(std::int64_t count) {
+  const std::uint32_t samples = sample_size(static_cast<std::uint32_t>(count));
+  return count / (samples == 4096 ? 8 : samples == 1024 ? 4 : 2) + samples / 4;
 }
 
 /// A number without pattern, for the choice of a sample.
@@ -140,221 +158,300 @@ __device__ __forceinline__ std::uint32_t scattered(std::uint64_t x) {
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
   return static_cast<std::uint32_t>(x >> 32);
 }
-
-/// Writes the tuple of a rank among the block's as a row. The whole block; ends with a barrier.
-template <class Shape, class C>
-__device__ __forceinline__ void store_ranked(const LocalTuples<Shape, C>& local, int count,
-                                             int primary, unsigned rank, OrderedBits<C>* row,
-                                             WarpGroup<Shape>& group) {
-  int tuples[Shape::items];
-  Side sides[Shape::items];
-#pragma unroll
-  for (int t = 0; t < Shape::items; ++t) {
-    const int i = group.first_item() + t * group.stride();
-    tuples[t] = i < count ? i : -1;
-  }
-  find_sides<Shape, C>(local, primary, static_cast<unsigned>(count), rank, tuples, sides, group);
-#pragma unroll
-  for (int t = 0; t < Shape::items; ++t) {
-    if (sides[t] != Side::median) continue;
-    for (int k = 0; k <= local.dimensions; ++k) row[k] = local.key(tuples[t], 0, k);
-  }
-  __syncthreads();  // all are done with the tuples
+/// One of `count` places, from the i-th of `samples` <= count equal shares of them.
+__device__ __forceinline__ std::uint32_t place_in_share(std::uint32_t count, std::uint32_t samples,
+                                                        std::uint32_t i, std::uint64_t seed) {
+  const auto from = static_cast<std::uint32_t>(std::uint64_t{count} * i / samples);
+  const auto to = static_cast<std::uint32_t>(std::uint64_t{count} * (i + 1) / samples);
+  return from + scattered(seed + i) % (to - from);
 }
 
-/// Takes the result of the round before, if there was one. The whole block; ends with a barrier.
-template <class Shape>
-__device__ __forceinline__ SearchedPart settled_part(SearchedPart* parts,
-                                                     partitioners::Segment segment, int round,
-                                                     std::uint32_t room) {
-  SearchedPart& part = parts[blockIdx.x];
-  if (threadIdx.x == 0) {
-    if (round == 0) {
-      const std::uint32_t count = segment.count();
-      part = {segment.begin, count, count == 0 ? 0 : (count - 1) / 2, 0, 0, 0, 0, 0};
-    } else if (part.has_missed == 0 && part.count > Shape::capacity) {
-      part.settle(blockIdx.x * room);
-    }
+template <int Threads, class C>
+struct SampleStorage {
+  SelectStorage<Threads> select;
+  OrderedBits<C> least[Threads / warp_threads];
+  OrderedBits<C> greatest[Threads / warp_threads];
+  std::uint32_t count;
+  OrderedBits<C> keys[most_sampled];
+  std::uint32_t places[most_sampled];
+};
+
+/// Tuples as block_select() takes them.
+template <class C>
+struct CandidateItems {
+  const LevelGroup<C>& group;
+  Candidates<C> candidates;
+  int primary;
+  std::uint32_t count;
+
+  [[nodiscard]] __device__ __forceinline__ bool exists(std::uint32_t) const { return true; }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place(std::uint32_t i) const {
+    return candidates.places[i];
   }
-  __syncthreads();  // the part is known
-  return part;
+  [[nodiscard]] __device__ __forceinline__ OrderedBits<C> key(std::uint32_t i, int k) const {
+    return k == 0 ? candidates.keys[i] : group.tuples.key(place(i), primary, k);
+  }
+};
+/// All tuples of a segment of the base, of which those take part that lie in `segment`.
+template <class C>
+struct SegmentItems {
+  const LevelGroup<C>& group;
+  int depth;
+  std::uint32_t segment;
+  std::uint32_t begin;
+  std::uint32_t count;
+
+  __device__ __forceinline__ SegmentItems(const LevelGroup<C>& levels, int of_depth,
+                                          std::uint32_t number)
+      : group(levels), depth(of_depth), segment(number) {
+    const partitioners::Segment places = levels.base.segment(number >> of_depth);
+    begin = places.begin;
+    count = places.count();
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place(std::uint32_t i) const {
+    return begin + i;
+  }
+  [[nodiscard]] __device__ __forceinline__ bool exists(std::uint32_t i) const {
+    return group.segment_at(depth, segment >> depth, place(i)) == segment;
+  }
+  [[nodiscard]] __device__ __forceinline__ OrderedBits<C> key(std::uint32_t i, int k) const {
+    return group.tuples.key(place(i), group.primary(depth), k);
+  }
+};
+
+/// Stores the superkey of the tuple at a place as a row. The whole block.
+template <class C>
+__device__ __forceinline__ void store_row(const TupleColumns<C>& tuples, std::uint32_t place,
+                                          OrderedBits<C>* row) {
+  const auto k = static_cast<int>(threadIdx.x);
+  if (k <= tuples.dimensions) row[k] = tuples.key(place, 0, k);
 }
 
-/// Finds brackets for round `round` + 1, which follows `round` of `room` tuples a segment. A block
-/// a segment.
-template <class Shape, class C>
-__global__ void __launch_bounds__(Shape::threads)
-    find_brackets_kernel(Selection<C> selection, int round, std::uint32_t room) {
-  auto& shared = dynamic_shared<SubtreeStorage<Shape>>();
-  const partitioners::Segment segment = selection.level.segment(blockIdx.x);
-  const SearchedPart part = settled_part<Shape>(selection.parts, segment, round, room);
-  if (part.has_missed != 0 || part.count <= Shape::capacity) return;
+/// Stores the bracket of a sample, whose range each thread knows its part of. rank: of `count`
+/// tuples, the one that the bracket is for. The whole block.
+template <int Threads, class C>
+__device__ __forceinline__ void block_store_bracket(SampleStorage<Threads, C>& shared,
+                                                    const Selection<C>& selection,
+                                                    std::uint32_t count, std::uint32_t rank,
+                                                    OrderedBits<C> least, OrderedBits<C> greatest) {
+  using Bits = OrderedBits<C>;
+  least = warp_min(least);
+  greatest = warp_max(greatest);
+  if (lane_index() == 0) {
+    shared.least[warp_index()] = least;
+    shared.greatest[warp_index()] = greatest;
+  }
+  __syncthreads();  // the sample is there, and the ranges of all warps
+  constexpr int warps = Threads / warp_threads;
+  least = warp_min(shared.least[lane_index() % warps]);
+  greatest = warp_max(shared.greatest[lane_index() % warps]);
 
-  constexpr unsigned samples = Shape::capacity;
-  const std::uint64_t seed =
-      (std::uint64_t{blockIdx.x} << 32) + static_cast<unsigned>(round) * samples;
-  const LocalCopy<Shape, C> copy(shared);
-  const auto local = copy.take(selection.source(part), samples, [&](int i) {
-    const auto from = static_cast<std::uint32_t>(std::uint64_t{part.count} * i / samples);
-    const auto to = static_cast<std::uint32_t>(std::uint64_t{part.count} * (i + 1) / samples);
-    return std::int64_t{part.begin} + from + scattered(seed + i) % (to - from);
-  });
-  const float share = (static_cast<float>(part.rank) + 0.5F) / static_cast<float>(part.count);
+  const std::uint32_t samples = shared.count < most_sampled ? shared.count : most_sampled;
+  const float share = (static_cast<float>(rank) + 0.5F) / static_cast<float>(count);
   const float place = share * static_cast<float>(samples);
   const float spread = 4 * sqrtf(place * (1 - share)) + 2;
-  const bool has_low = place - spread >= 0;
-  const bool has_high = place + spread < static_cast<float>(samples);
-  WarpGroup<Shape> group{shared, Shape::warps};
-  OrderedBits<C>* const low = selection.brackets.row(2 * std::int64_t{blockIdx.x});
-  OrderedBits<C>* const high = selection.brackets.row(2 * std::int64_t{blockIdx.x} + 1);
-  if (has_low) {
-    store_ranked<Shape, C>(local, samples, selection.primary, static_cast<unsigned>(place - spread),
-                           low, group);
-  }
-  if (has_high) {
-    store_ranked<Shape, C>(local, samples, selection.primary, static_cast<unsigned>(place + spread),
-                           high, group);
-  }
-  if (threadIdx.x == 0) {
-    SearchedPart& stored = selection.parts[blockIdx.x];
-    stored.before = 0;
-    stored.inside = 0;
-    stored.open_ends = (has_low ? 0u : 1u) | (has_high ? 0u : 2u);
+  const TupleColumns<C>& tuples = selection.group.tuples;
+  const CandidateItems<C> items{
+      selection.group, {shared.keys, shared.places}, selection.primary(), samples};
+  for (int end = 0; end < 2; ++end) {
+    Bits* const row = selection.brackets.row(2 * std::int64_t{blockIdx.x} + end);
+    const float bound = end == 0 ? place - spread : place + spread;
+    if (bound >= 0 && bound < static_cast<float>(samples)) {
+      const std::uint32_t found =
+          block_select<Threads, C>(shared.select, items, tuples.dimensions,
+                                   static_cast<std::uint32_t>(bound), least, greatest);
+      store_row(tuples, shared.places[found], row);
+    } else if (threadIdx.x <= static_cast<unsigned>(tuples.dimensions)) {
+      // No tuple is before all zeros, or after all ones.
+      row[threadIdx.x] = end == 0 ? Bits{0} : static_cast<Bits>(~Bits{0});
+    }
   }
 }
 
-/// Counts what comes before the brackets, and copies what lies inside. Block (tile, segment).
+/// Finds the brackets of round 0. A block a segment.
+template <int Threads, class C>
+__global__ void __launch_bounds__(Threads) find_brackets_kernel(Selection<C> selection) {
+  using Bits = OrderedBits<C>;
+  auto& shared = dynamic_shared<SampleStorage<Threads, C>>();
+  const LevelGroup<C>& group = selection.group;
+  const int depth = selection.depth;
+  const std::uint32_t count = group.level(depth).segment(blockIdx.x).count();
+  const std::uint32_t rank = count == 0 ? 0 : (count - 1) / 2;
+  if (threadIdx.x == 0) {
+    selection.parts[blockIdx.x] = {count, rank, 0, 0, 0};
+    shared.count = 0;
+  }
+  __syncthreads();  // the sample is empty
+  const std::uint32_t unit = blockIdx.x >> depth;
+  const partitioners::Segment places = group.base.segment(unit);
+  const std::uint32_t draws = min(sample_size(count) << depth, places.count());
+  const std::uint64_t seed = (std::uint64_t{blockIdx.x} << 32) + (unsigned{1} << 31);
+  Bits least = static_cast<Bits>(~Bits{0});
+  Bits greatest = 0;
+  for (std::uint32_t i = threadIdx.x; i < draws; i += Threads) {
+    const std::uint32_t place = places.begin + place_in_share(places.count(), draws, i, seed);
+    if (group.segment_at(depth, unit, place) != blockIdx.x) continue;
+    const Bits key = group.tuples.key(place, group.primary(depth), 0);
+    const std::uint32_t to = atomicAdd(&shared.count, 1u);
+    if (to >= most_sampled) continue;
+    shared.keys[to] = key;
+    shared.places[to] = place;
+    least = min(least, key);
+    greatest = max(greatest, key);
+  }
+  block_store_bracket(shared, selection, count, rank, least, greatest);
+}
+
+/// Finds the brackets of round `round` > 0, among what the round before has listed, of which there
+/// was room for `room` a segment. A block a segment.
+template <int Threads, class C>
+__global__ void __launch_bounds__(Threads)
+    find_brackets_again_kernel(Selection<C> selection, int round, std::uint32_t room) {
+  using Bits = OrderedBits<C>;
+  auto& shared = dynamic_shared<SampleStorage<Threads, C>>();
+  SearchedPart& stored = selection.parts[blockIdx.x];
+  if (threadIdx.x == 0) {
+    if (stored.has_missed == 0) stored.settle(room);
+    shared.count = min(sample_size(room), stored.count);
+  }
+  __syncthreads();  // the part is settled
+  const SearchedPart part = stored;
+  if (part.has_missed != 0) return;
+  const Candidates<C> list = selection.list(round - 1, blockIdx.x, room);
+  const std::uint64_t seed = (std::uint64_t{blockIdx.x} << 32) + static_cast<unsigned>(round) * most_sampled;
+  Bits least = static_cast<Bits>(~Bits{0});
+  Bits greatest = 0;
+  for (std::uint32_t i = threadIdx.x; i < shared.count; i += Threads) {
+    const std::uint32_t from = place_in_share(part.count, shared.count, i, seed);
+    shared.keys[i] = list.keys[from];
+    shared.places[i] = list.places[from];
+    least = min(least, shared.keys[i]);
+    greatest = max(greatest, shared.keys[i]);
+  }
+  block_store_bracket(shared, selection, part.count, part.rank, least, greatest);
+}
+
+/// Counts which of a tile's tuples come before the brackets of their segments, and lists those
+/// inside; all segments are among the `most_parts` / 2 from `first` on. The whole block.
+template <class Tile, class C>
+__device__ __forceinline__ void block_collect(PartStorage<Tile>& shared,
+                                              const Selection<C>& selection, std::uint32_t first,
+                                              const std::uint32_t (&segments)[Tile::items],
+                                              const OrderedBits<C> (&keys)[Tile::items],
+                                              const std::uint32_t (&places)[Tile::items], int round,
+                                              std::uint32_t room) {
+  // Two parts a segment: those inside, and those before.
+  int parts[Tile::items];
+#pragma unroll
+  for (int t = 0; t < Tile::items; ++t) {
+    parts[t] = -1;
+    if (segments[t] == no_segment) continue;
+    const auto compare_to = [&](int end) {
+      return compare_to_row(selection.group.tuples, places[t], keys[t],
+                            selection.brackets.row(2 * std::int64_t{segments[t]} + end),
+                            selection.primary());
+    };
+    const auto own = static_cast<int>(2 * (segments[t] - first));
+    if (compare_to(0) < 0) {
+      parts[t] = own + 1;
+    } else if (compare_to(1) <= 0) {
+      parts[t] = own;
+    }
+  }
+  std::uint32_t targets[Tile::items];
+  block_place_in_parts<Tile>(shared, parts, targets, [&](int part, std::uint32_t count) {
+    SearchedPart& searched = selection.parts[first + static_cast<unsigned>(part / 2)];
+    return atomicAdd(part % 2 == 0 ? &searched.inside : &searched.before, count);
+  });
+#pragma unroll
+  for (int t = 0; t < Tile::items; ++t) {
+    if (parts[t] < 0 || parts[t] % 2 != 0 || targets[t] >= room) continue;
+    const Candidates<C> list = selection.list(round, segments[t], room);
+    list.keys[targets[t]] = keys[t];
+    list.places[targets[t]] = places[t];
+  }
+}
+
+/// Round 0's counts and lists. Block (tile, segment of the base).
 template <class Tile, class C>
 __global__ void __launch_bounds__(Tile::threads)
-    copy_brackets_kernel(Selection<C> selection, std::uint32_t segments, std::uint32_t room,
-                         std::uint32_t most_selected) {
-  struct Storage {
-    std::uint32_t inside[Tile::warps];
-    std::uint32_t before[Tile::warps];
-    std::uint32_t base;
-  };
-  auto& shared = dynamic_shared<Storage>();
-  const std::uint32_t number = blockIdx.x % segments;
-  const std::uint32_t first = blockIdx.x / segments * Tile::capacity;
-  SearchedPart& stored = selection.parts[number];
-  const SearchedPart part = stored;
-  if (part.has_missed != 0 || part.count <= most_selected || first >= part.count) return;
-  const TupleColumns<C>& from = selection.source(part);
-  const TupleColumns<C>& to = selection.copied[part.round % 2];
-  const OrderedBits<C>* const low = selection.brackets.row(2 * std::int64_t{number});
-  const OrderedBits<C>* const high = selection.brackets.row(2 * std::int64_t{number} + 1);
-  const TilePlaces<Tile> places(part.begin + first, part.begin + part.count);
+    collect_kernel(Selection<C> selection, std::uint32_t room) {
+  const LevelGroup<C>& group = selection.group;
+  const std::uint32_t unit = blockIdx.x % group.base.segments();
+  const TilePlaces<Tile> tile(blockIdx.x / group.base.segments(), group.base.segment(unit));
+  if (tile.is_empty()) return;
+  std::uint32_t segments[Tile::items];
+  find_segments(group, selection.depth, unit, tile, segments, [](int, std::uint32_t, std::uint32_t) {});
   OrderedBits<C> keys[Tile::items];
-  places.load(from.bits + selection.primary * from.stride, keys);
-  unsigned inside[Tile::items];
-  unsigned inside_count = 0;
-  unsigned before_count = 0;
+  std::uint32_t places[Tile::items];
+  tile.load(group.tuples.column(selection.primary()), keys);
 #pragma unroll
-  for (int t = 0; t < Tile::items; ++t) {
-    const bool exists = places.exists(t);
-    const std::int64_t place = places.place(t);
-    const bool is_before = exists && (part.open_ends & 1) == 0 &&
-                           compare_to_row(from, place, keys[t], low, selection.primary) < 0;
-    const bool is_inside = exists && !is_before &&
-                           ((part.open_ends & 2) != 0 ||
-                            compare_to_row(from, place, keys[t], high, selection.primary) <= 0);
-    before_count += static_cast<unsigned>(__popc(__ballot_sync(full_warp, is_before)));
-    inside[t] = __ballot_sync(full_warp, is_inside);
-    inside_count += static_cast<unsigned>(__popc(inside[t]));
-  }
-  if (lane_index() == 0) {
-    shared.inside[warp_index()] = inside_count;
-    shared.before[warp_index()] = before_count;
-  }
-  __syncthreads();  // the counts of all warps are there
-  if (warp_index() == 0) {
-    const bool is_warp = lane_index() < Tile::warps;
-    const unsigned all_inside = warp_sum(is_warp ? shared.inside[lane_index()] : 0u);
-    const unsigned all_before = warp_sum(is_warp ? shared.before[lane_index()] : 0u);
-    if (lane_index() == 0) {
-      if (all_before > 0) atomicAdd(&stored.before, all_before);
-      shared.base = all_inside > 0 ? atomicAdd(&stored.inside, all_inside) : 0;
-    }
-  }
-  __syncthreads();  // where the block's copies go is known
-  std::uint32_t target = shared.base;
-  for (int warp = 0; warp < warp_index(); ++warp) target += shared.inside[warp];
-#pragma unroll
-  for (int t = 0; t < Tile::items; ++t) {
-    const std::uint32_t own = target + static_cast<unsigned>(__popc(inside[t] & lanes_below()));
-    target += static_cast<unsigned>(__popc(inside[t]));
-    if ((inside[t] >> lane_index() & 1) == 0) continue;
-    if (own >= room) {
-      stored.has_missed = 1;
-      continue;
-    }
-    const std::int64_t target_place = std::int64_t{number} * room + own;
-    for (int k = 0; k < from.dimensions; ++k) {
-      to.bits[k * to.stride + target_place] = from.bits[k * from.stride + places.place(t)];
-    }
-    to.references[target_place] = from.references[places.place(t)];
-  }
+  for (int t = 0; t < Tile::items; ++t) places[t] = tile.place(t);
+  block_collect<Tile>(dynamic_shared<PartStorage<Tile>>(), selection, unit << selection.depth,
+                      segments, keys, places, 0, room);
 }
 
-/// Finds the median of a segment in global memory, as find_sides() does in shared memory: a reading
-/// for each bit. The whole block.
-template <class Shape, class C>
-__device__ __noinline__ void block_select_slowly(const TupleColumns<C>& tuples,
-                                                 partitioners::Segment segment, int primary,
-                                                 OrderedBits<C>* row, WarpGroup<Shape>& group) {
+/// Those of round `round` > 0, from what the round before has listed, of which there was room for
+/// `from_room` a segment. Block (tile, segment).
+template <class Tile, class C>
+__global__ void __launch_bounds__(Tile::threads)
+    collect_again_kernel(Selection<C> selection, int round, std::uint32_t from_room,
+                         std::uint32_t room) {
+  const std::uint32_t all = selection.group.level(selection.depth).segments();
+  const std::uint32_t segment = blockIdx.x % all;
+  const SearchedPart& part = selection.parts[segment];
+  const TilePlaces<Tile> tile(blockIdx.x / all, {0, part.count});
+  if (tile.is_empty() || part.has_missed != 0) return;
+  const Candidates<C> list = selection.list(round - 1, segment, from_room);
+  std::uint32_t segments[Tile::items];
+  OrderedBits<C> keys[Tile::items];
+  std::uint32_t places[Tile::items];
+  tile.load(list.keys, keys);
+  tile.load(list.places, places);
+#pragma unroll
+  for (int t = 0; t < Tile::items; ++t) segments[t] = tile.exists(t) ? segment : no_segment;
+  block_collect<Tile>(dynamic_shared<PartStorage<Tile>>(), selection, segment, segments, keys,
+                      places, round, room);
+}
+
+/// Finds the medians, after `rounds` rounds, the last of which had room for `room` tuples a
+/// segment. ends: where the next tuple of each segment of the next level goes, written here, or
+/// null. A block a segment.
+template <int Threads, class C>
+__global__ void __launch_bounds__(Threads)
+    find_medians_kernel(Selection<C> selection, int rounds, std::uint32_t room,
+                        std::uint32_t* ends) {
   using Bits = OrderedBits<C>;
-  const int dimensions = tuples.dimensions;
-  // The median's keys that are known: coordinate `primary`, those after it, and its number.
-  Bits known[most_dimensions + 1] = {};
-  const auto key_of = [&](std::int64_t place, int k) {
-    return k == dimensions ? Bits{tuples.references[place]}
-                           : tuples.bits[(primary + k) % dimensions * tuples.stride + place];
-  };
-  unsigned rank = (segment.count() - 1) / 2;
-  for (int k = 0; k <= dimensions; ++k) {
-    // Of the tuples that agree with all known keys: how many have a key k below `bound`?
-    const auto count_below = [&](Bits bound) {
-      unsigned count = 0;
-      for (std::uint32_t i = segment.begin + threadIdx.x; i < segment.end; i += Shape::threads) {
-        bool agrees = key_of(i, k) < bound;
-        for (int j = 0; j < k && agrees; ++j) agrees = key_of(i, j) == known[j];
-        count += agrees ? 1 : 0;
-      }
-      unsigned before = 0;
-      return group.sum(warp_sum(count), before);
-    };
-    const int top = (k == dimensions ? 32 : 8 * static_cast<int>(sizeof(Bits))) - 1;
-    for (int bit = top; bit >= 0; --bit) {
-      const Bits larger = known[k] | Bits{1} << bit;
-      if (count_below(larger) <= rank) known[k] = larger;
+  auto& shared = dynamic_shared<SelectStorage<Threads>>();
+  const LevelGroup<C>& group = selection.group;
+  SearchedPart& stored = selection.parts[blockIdx.x];
+  const partitioners::Segment segment = group.level(selection.depth).segment(blockIdx.x);
+  if (segment.count() == 0) return;
+  if (threadIdx.x == 0) {
+    if (stored.has_missed == 0) stored.settle(room);
+    if (ends != nullptr) {
+      ends[2 * blockIdx.x] = segment.less_side().begin;
+      ends[2 * blockIdx.x + 1] = segment.greater_side().begin;
     }
-    rank -= count_below(known[k]);
   }
-  for (auto k = static_cast<int>(threadIdx.x); k <= dimensions; k += Shape::threads) {
-    row[k < dimensions ? (primary + k) % dimensions : k] = known[k];
+  __syncthreads();  // the part is settled
+  const SearchedPart part = stored;
+  const int dimensions = group.tuples.dimensions;
+  std::uint32_t place = 0;
+  if (part.has_missed == 0) {
+    const std::int64_t bracket = 2 * std::int64_t{blockIdx.x};
+    const CandidateItems<C> items{group, selection.list(rounds - 1, blockIdx.x, room),
+                                  selection.primary(), part.count};
+    place = items.place(block_select<Threads, C>(
+        shared, items, dimensions, part.rank, selection.brackets.row(bracket)[selection.primary()],
+        selection.brackets.row(bracket + 1)[selection.primary()]));
+  } else {
+    const SegmentItems<C> items(group, selection.depth, blockIdx.x);
+    place = items.place(block_select<Threads, C>(shared, items, dimensions,
+                                                 (segment.count() - 1) / 2, Bits{0},
+                                                 static_cast<Bits>(~Bits{0})));
   }
-}
-
-/// Finds the medians, after `round` rounds, of which the last had `room` tuples a segment. A block
-/// a segment.
-template <class Shape, class C>
-__global__ void __launch_bounds__(Shape::threads)
-    find_medians_kernel(Selection<C> selection, int round, std::uint32_t room) {
-  auto& shared = dynamic_shared<SubtreeStorage<Shape>>();
-  const partitioners::Segment segment = selection.level.segment(blockIdx.x);
-  const SearchedPart part = settled_part<Shape>(selection.parts, segment, round, room);
-  if (part.count == 0) return;
-  OrderedBits<C>* const row = selection.medians.row(blockIdx.x);
-  WarpGroup<Shape> group{shared, Shape::warps};
-  if (part.has_missed == 0 && part.count <= Shape::capacity) {
-    const LocalCopy<Shape, C> copy(shared);
-    const auto local = copy.take(selection.source(part), static_cast<int>(part.count),
-                                 [&](int i) { return std::int64_t{part.begin} + i; });
-    store_ranked<Shape, C>(local, static_cast<int>(part.count), selection.primary, part.rank, row,
-                           group);
-    return;
-  }
-  block_select_slowly<Shape, C>(selection.tuples, segment, selection.primary, row, group);
+  store_row(group.tuples, place, group.median(selection.depth, blockIdx.x));
 }
 
 }  // namespace warpath::kd_tree::detail

@@ -20,7 +20,7 @@ namespace {
 
 using oracle::PointSet;
 using oracle::References;
-using Small = detail::SubtreeShape<64, 2>;
+using Small = detail::BlockShape<64, 2>;
 
 class FastBuild : public testing::Test {
  protected:
@@ -65,42 +65,41 @@ std::vector<OrderedBits<C>> columns_of(const PointSet<C>& points) {
   return bits;
 }
 
-template <class Shape, class C>
-__global__ void select_slowly_kernel(detail::TupleColumns<C> tuples, partitioners::Level level,
-                                     int primary, detail::SuperkeyRows<C> rows) {
-  auto& shared = dynamic_shared<detail::SubtreeStorage<Shape>>();
-  detail::WarpGroup<Shape> group{shared, Shape::warps};
-  detail::block_select_slowly<Shape, C>(tuples, level.segment(blockIdx.x), primary,
-                                        rows.row(blockIdx.x), group);
+template <int Threads, class C>
+__global__ void select_in_segments_kernel(detail::LevelGroup<C> group, std::uint32_t* medians) {
+  auto& shared = dynamic_shared<detail::SelectStorage<Threads>>();
+  const detail::SegmentItems<C> items(group, 0, blockIdx.x);
+  const std::uint32_t found = detail::block_select<Threads, C>(
+      shared, items, group.tuples.dimensions, (items.count - 1) / 2, OrderedBits<C>{0},
+      static_cast<OrderedBits<C>>(~OrderedBits<C>{0}));
+  if (threadIdx.x == 0) medians[blockIdx.x] = items.place(found);
 }
 
 // What serves a segment whose bracket has missed its median.
-TEST(SlowSelection, FindsTheMedian) {
+TEST(Selection, FindsTheMedianOfAWholeSegment) {
   constexpr int dimensions = 3;
+  constexpr int threads = 128;
   for (const Distribution distribution : all_distributions) {
-    const PointSet<float> points = make_points<float>(700, dimensions, distribution, 3);
+    const PointSet<float> points = make_points<float>(900, dimensions, distribution, 3);
     DeviceBuffer<std::uint32_t> bits = on_device(columns_of(points));
     References numbers = oracle::numbers(points, false);
     DeviceBuffer<std::uint32_t> references = on_device(numbers);
-    const partitioners::Level level{700, 2};
-    DeviceBuffer<std::uint32_t> rows(4 * (dimensions + 1));
-    for (int primary = 0; primary < dimensions; ++primary) {
-      launch({4, Small::threads, sizeof(detail::SubtreeStorage<Small>)},
-             select_slowly_kernel<Small, float>,
-             detail::TupleColumns<float>{bits.data(), references.data(), 700, dimensions}, level,
-             primary, detail::SuperkeyRows<float>{rows.data(), dimensions});
-      const auto found = on_host(rows);
-      for (std::uint32_t k = 0; k < 4; ++k) {
+    for (int number = 0; number < dimensions; ++number) {
+      const partitioners::Level level{900, number};
+      DeviceBuffer<std::uint32_t> places(level.segments());
+      launch({level.segments(), threads, sizeof(detail::SelectStorage<threads>)},
+             select_in_segments_kernel<threads, float>,
+             detail::LevelGroup<float>{
+                 {bits.data(), references.data(), 900, dimensions}, level, {nullptr, dimensions}},
+             places.data());
+      const auto found = on_host(places);
+      for (std::uint32_t k = 0; k < level.segments(); ++k) {
         const partitioners::Segment segment = level.segment(k);
         References part(numbers.begin() + segment.begin, numbers.begin() + segment.end);
         std::sort(part.begin(), part.end(), [&](std::uint32_t a, std::uint32_t b) {
-          return points.comes_before(a, b, primary);
+          return points.comes_before(a, b, number % dimensions);
         });
-        const std::uint32_t median = part[(part.size() - 1) / 2];
-        EXPECT_EQ(found[k * (dimensions + 1) + dimensions], median) << name_of(distribution);
-        for (std::uint32_t c = 0; c < dimensions; ++c) {
-          EXPECT_EQ(found[k * (dimensions + 1) + c], key_bits(points.tuple(median)[c]));
-        }
+        EXPECT_EQ(found[k], part[(part.size() - 1) / 2]) << name_of(distribution);
       }
     }
   }

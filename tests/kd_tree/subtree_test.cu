@@ -69,8 +69,8 @@ void expect_the_oracles_subtrees(std::int64_t n, int dimensions, int level,
       << n << " tuples of " << dimensions << ", level " << level << ", " << name_of(distribution);
 }
 
-using Small = detail::SubtreeShape<64, 2>;
-using Middle = detail::SubtreeShape<128, 4>;
+using Small = detail::BlockShape<64, 2>;
+using Middle = detail::BlockShape<128, 4>;
 
 TEST(Subtrees, AreTheOraclesForEachSize) {
   for (std::int64_t n = 1; n <= Small::capacity; n += n < 40 || n > 120 ? 1 : 7) {
