@@ -44,7 +44,8 @@ __device__ __forceinline__ FoundBin block_find_bin(SelectStorage<Threads>& share
   if (lane_index() == warp_threads - 1) shared.sums[warp_index()] = through;
   __syncthreads();  // the sums of all warps are there
   std::uint32_t below =
-      warp_sum(lane_index() < warp_index() && lane_index() < warps ? shared.sums[lane_index()] : 0u) +
+      warp_sum(lane_index() < warp_index() && lane_index() < warps ? shared.sums[lane_index()]
+                                                                   : 0u) +
       through - counts;
   if (rank >= below && rank - below < counts) {
     int bin = first_bin;
@@ -65,7 +66,7 @@ __device__ __forceinline__ std::uint32_t block_select(SelectStorage<Threads>& sh
                                                       OrderedBits<C> greatest) {
   using Bits = OrderedBits<C>;
   using Storage = SelectStorage<Threads>;
-  constexpr int batch = 4;  // keys that a thread loads at once
+  constexpr int batch = 4;      // keys that a thread loads at once
   Bits known[most_dimensions];  // the words that all items share that are left
   for (int k = 0;;) {
     const Digit<Bits> digit(least, greatest, Storage::bins_count);

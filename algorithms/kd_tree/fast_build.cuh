@@ -53,33 +53,35 @@ __global__ void gather_columns_kernel(const C* coordinates, const std::uint32_t*
   }
 }
 
+template <class Tile, class C>
+struct MoveStorage {
+  UnitSplits<C> splits;
+  PartStorage<Tile> parts;
+};
+
 /// Moves the tuples of a group of `depth` levels to the segments of the next one; medians become
 /// nodes. ends: where the next tuple of each segment goes. Block (tile, segment of the base).
 template <class Tile, class C>
 __global__ void __launch_bounds__(Tile::threads)
-    move_to_segments_kernel(LevelGroup<C> group, int depth, TupleColumns<C> to,
-                            std::uint32_t* ends, std::uint32_t* medians) {
+    move_to_segments_kernel(LevelGroup<C> group, int depth, TupleColumns<C> to, std::uint32_t* ends,
+                            std::uint32_t* medians) {
+  auto& shared = dynamic_shared<MoveStorage<Tile, C>>();
   const TupleColumns<C>& from = group.tuples;
   const std::uint32_t unit = blockIdx.x % group.base.segments();
   const TilePlaces<Tile> tile(blockIdx.x / group.base.segments(), group.base.segment(unit));
   if (tile.is_empty()) return;
-  std::uint32_t segments[Tile::items];
-  find_segments(group, depth, unit, tile, segments,
+  shared.splits.load(group, depth, unit);
+  __syncthreads();  // the splits are there
+  int parts[Tile::items];
+  find_segments(group, depth, unit, shared.splits, tile, parts,
                 [&](int above, std::uint32_t segment, std::uint32_t place) {
                   medians[first_entry(group.base.number + above) + segment] =
                       from.references[place];
                 });
-  const std::uint32_t first = unit << depth;
-  int parts[Tile::items];
-#pragma unroll
-  for (int t = 0; t < Tile::items; ++t) {
-    parts[t] = segments[t] == no_segment ? -1 : static_cast<int>(segments[t] - first);
-  }
   std::uint32_t targets[Tile::items];
-  block_place_in_parts<Tile>(dynamic_shared<PartStorage<Tile>>(), parts, targets,
-                             [&](int part, std::uint32_t count) {
-                               return atomicAdd(&ends[first + static_cast<unsigned>(part)], count);
-                             });
+  block_place_in_parts<Tile>(shared.parts, parts, targets, [&](int part, std::uint32_t count) {
+    return atomicAdd(&ends[(unit << depth) + static_cast<unsigned>(part)], count);
+  });
   const auto move = [&](const auto* source, auto* target, auto& values) {
     tile.load(source, values);
 #pragma unroll
@@ -176,10 +178,10 @@ class FastBuild {
     const std::int64_t d = dimensions_;
     // The medians of a group's levels: less than twice as many as the last of them has.
     const auto [bits, references, keys, places, rows, parts, ends] =
-        memory_.arrays
-            .template take<Bits, std::uint32_t, Bits, std::uint32_t, Bits, SearchedPart, std::uint32_t>(
-                stream_, 2 * d * n_, 2 * n_, listed[0] + listed[1], listed[0] + listed[1],
-                4 * (d + 1) * segments, segments, 2 * segments);
+        memory_.arrays.template take<Bits, std::uint32_t, Bits, std::uint32_t, Bits, SearchedPart,
+                                     std::uint32_t>(stream_, 2 * d * n_, 2 * n_,
+                                                    listed[0] + listed[1], listed[0] + listed[1],
+                                                    4 * (d + 1) * segments, segments, 2 * segments);
     from_ = {bits, references, n_, dimensions_};
     to_ = {bits + d * n_, references + n_, n_, dimensions_};
     selection_.lists[0] = {keys, places};
@@ -194,12 +196,12 @@ class FastBuild {
     selection_.depth = depth;
     const partitioners::Level level = selection_.group.level(depth);
     const unsigned segments = level.segments();
-    const LaunchShape by_segment{segments, select_threads,
-                                  sizeof(SampleStorage<select_threads, C>), stream_};
+    const LaunchShape by_segment{segments, select_threads, sizeof(SampleStorage<select_threads, C>),
+                                 stream_};
     launch(by_segment, find_brackets_kernel<select_threads, C>, selection_);
     std::int64_t room = most_listed(level.largest_segment());
-    launch(by_tile(selection_.group.base), collect_kernel<Tile, C>, selection_,
-           static_cast<std::uint32_t>(room));
+    launch(by_tile(selection_.group.base, sizeof(CollectStorage<C>)), collect_kernel<Tile, C>,
+           selection_, static_cast<std::uint32_t>(room));
     int rounds = 1;
     for (; room > most_read; ++rounds) {
       const auto from_room = static_cast<std::uint32_t>(room);
@@ -207,7 +209,7 @@ class FastBuild {
              from_room);
       const auto tiles = static_cast<unsigned>(divide_up(room, Tile::capacity));
       room = most_listed(room);
-      launch({tiles * segments, Tile::threads, sizeof(PartStorage<Tile>), stream_},
+      launch({tiles * segments, Tile::threads, sizeof(CollectStorage<C>), stream_},
              collect_again_kernel<Tile, C>, selection_, rounds, from_room,
              static_cast<std::uint32_t>(room));
     }
@@ -217,15 +219,14 @@ class FastBuild {
   }
 
   void move_to_segments(int levels) {
-    launch(by_tile(selection_.group.base), move_to_segments_kernel<Tile, C>, selection_.group,
-           levels, to_, ends_, medians_);
+    launch(by_tile(selection_.group.base, sizeof(MoveStorage<Tile, C>)),
+           move_to_segments_kernel<Tile, C>, selection_.group, levels, to_, ends_, medians_);
   }
 
   /// A block for each tile of each segment.
-  [[nodiscard]] LaunchShape by_tile(partitioners::Level level) const {
+  [[nodiscard]] LaunchShape by_tile(partitioners::Level level, std::size_t shared_bytes) const {
     const std::int64_t tiles = divide_up(std::int64_t{level.largest_segment()}, Tile::capacity);
-    return {static_cast<unsigned>(tiles) * level.segments(), Tile::threads,
-            sizeof(PartStorage<Tile>), stream_};
+    return {static_cast<unsigned>(tiles) * level.segments(), Tile::threads, shared_bytes, stream_};
   }
 
   int dimensions_;
@@ -242,7 +243,7 @@ class FastBuild {
 };
 
 /// Blocks that finish subtrees: of as many tuples as two blocks of a multiprocessor hold, or fewer.
-using LargeSubtrees = BlockShape<1024, 4>;
+using LargeSubtrees = BlockShape<512, 8>;
 using SmallSubtrees = BlockShape<128, 4>;
 inline constexpr std::size_t most_subtree_bytes = 112 << 10;
 

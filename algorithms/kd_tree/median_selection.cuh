@@ -18,6 +18,7 @@
 
 #include <cuda_runtime.h>
 
+#include <bit>
 #include <cstdint>
 
 #include "core/key_order.cuh"
@@ -57,13 +58,11 @@ struct LevelGroup {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t side(int depth, std::uint32_t number,
                                                               std::uint32_t place,
                                                               OrderedBits<C> key) const {
-    const int order =
-        compare_to_row(tuples, place, key, median(depth, number), primary(depth));
+    const int order = compare_to_row(tuples, place, key, median(depth, number), primary(depth));
     return order == 0 ? no_segment : 2 * number + (order > 0 ? 1 : 0);
   }
   /// The segment of a depth that the tuple at a place of segment `number` of the base lies in.
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t segment_at(int depth,
-                                                                    std::uint32_t number,
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t segment_at(int depth, std::uint32_t number,
                                                                     std::uint32_t place) const {
     for (int above = 0; above < depth && number != no_segment; ++above) {
       number = side(above, number, place, tuples.key(place, primary(above), 0));
@@ -72,25 +71,47 @@ struct LevelGroup {
   }
 };
 
-/// Finds the segments of a depth that this thread's tuples of a tile of segment `number` of the base
-/// lie in: no_segment where there is none. on_median(depth, segment, place) is called for those
-/// that are medians above.
+/// The medians above a depth that tuples of segment `unit` of the base meet on their way down, by
+/// their primary coordinates. Entry 1 is of depth 0; entry i has the entries 2 i and 2 i + 1 below.
+template <class C>
+struct UnitSplits {
+  OrderedBits<C> keys[most_parts];
+
+  /// By the first threads of a block; a barrier has to follow.
+  __device__ __forceinline__ void load(const LevelGroup<C>& group, int depth, std::uint32_t unit) {
+    const std::uint32_t i = threadIdx.x;
+    if (i == 0 || i >= 1u << depth) return;
+    const int above = std::bit_width(i) - 1;
+    keys[i] = group.median(above, (unit << above) + i - (1u << above))[group.primary(above)];
+  }
+};
+
+/// Finds the segments of a depth that this thread's tuples of a tile of segment `unit` of the base
+/// lie in, counted from the first they can lie in: 0 to 2^depth - 1, or -1 where there is none.
+/// on_median(depth, segment, place) is called for those that are medians above.
 template <class Tile, class C, class OnMedian>
 __device__ __forceinline__ void find_segments(const LevelGroup<C>& group, int depth,
-                                              std::uint32_t number, const TilePlaces<Tile>& tile,
-                                              std::uint32_t (&segments)[Tile::items],
+                                              std::uint32_t unit, const UnitSplits<C>& splits,
+                                              const TilePlaces<Tile>& tile,
+                                              int (&segments)[Tile::items],
                                               const OnMedian& on_median) {
 #pragma unroll
-  for (int t = 0; t < Tile::items; ++t) segments[t] = tile.exists(t) ? number : no_segment;
+  for (int t = 0; t < Tile::items; ++t) segments[t] = tile.exists(t) ? 0 : -1;
   for (int above = 0; above < depth; ++above) {
     OrderedBits<C> keys[Tile::items];
     tile.load(group.tuples.column(group.primary(above)), keys);
 #pragma unroll
     for (int t = 0; t < Tile::items; ++t) {
-      if (segments[t] == no_segment) continue;
-      const std::uint32_t side = group.side(above, segments[t], tile.place(t), keys[t]);
-      if (side == no_segment) on_median(above, segments[t], tile.place(t));
-      segments[t] = side;
+      if (segments[t] < 0) continue;
+      const OrderedBits<C> split = splits.keys[(1 << above) + segments[t]];
+      if (keys[t] != split) {
+        segments[t] = 2 * segments[t] + (keys[t] > split ? 1 : 0);
+        continue;
+      }
+      const std::uint32_t segment = (unit << above) + static_cast<unsigned>(segments[t]);
+      const std::uint32_t side = group.side(above, segment, tile.place(t), keys[t]);
+      if (side == no_segment) on_median(above, segment, tile.place(t));
+      segments[t] = side == no_segment ? -1 : 2 * segments[t] + static_cast<int>(side % 2);
     }
   }
 }
@@ -130,6 +151,11 @@ struct Selection {
   SearchedPart* parts;       ///< one a segment
 
   [[nodiscard]] __device__ __forceinline__ int primary() const { return group.primary(depth); }
+  /// The lower or the upper end of a segment's bracket.
+  [[nodiscard]] __device__ __forceinline__ OrderedBits<C>* bracket(std::uint32_t segment,
+                                                                   int end) const {
+    return brackets.row(2 * std::int64_t{segment} + end);
+  }
   /// What a round lists of a segment, where there is room for `room` of each.
   [[nodiscard]] __device__ __forceinline__ Candidates<C> list(int round, std::uint32_t segment,
                                                               std::uint32_t room) const {
@@ -158,13 +184,20 @@ __device__ __forceinline__ std::uint32_t scattered(std::uint64_t x) {
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
   return static_cast<std::uint32_t>(x >> 32);
 }
-/// One of `count` places, from the i-th of `samples` <= count equal shares of them.
-__device__ __forceinline__ std::uint32_t place_in_share(std::uint32_t count, std::uint32_t samples,
-                                                        std::uint32_t i, std::uint64_t seed) {
-  const auto from = static_cast<std::uint32_t>(std::uint64_t{count} * i / samples);
-  const auto to = static_cast<std::uint32_t>(std::uint64_t{count} * (i + 1) / samples);
-  return from + scattered(seed + i) % (to - from);
-}
+/// Chooses a sample: `samples` of `count` places, one of each of as many equal shares.
+struct SampleShares {
+  std::uint64_t share;  ///< 32 bits after the binary point
+  std::uint64_t seed;
+
+  __device__ __forceinline__ SampleShares(std::uint32_t count, std::uint32_t samples,
+                                          std::uint64_t seed_of_all)
+      : share(samples == 0 ? 0 : (std::uint64_t{count} << 32) / samples), seed(seed_of_all) {}
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place(std::uint32_t i) const {
+    const auto from = static_cast<std::uint32_t>(share * i >> 32);
+    const auto to = static_cast<std::uint32_t>(share * (i + 1) >> 32);
+    return from + __umulhi(scattered(seed + i), to - from);
+  }
+};
 
 template <int Threads, class C>
 struct SampleStorage {
@@ -254,7 +287,7 @@ __device__ __forceinline__ void block_store_bracket(SampleStorage<Threads, C>& s
   const CandidateItems<C> items{
       selection.group, {shared.keys, shared.places}, selection.primary(), samples};
   for (int end = 0; end < 2; ++end) {
-    Bits* const row = selection.brackets.row(2 * std::int64_t{blockIdx.x} + end);
+    Bits* const row = selection.bracket(blockIdx.x, end);
     const float bound = end == 0 ? place - spread : place + spread;
     if (bound >= 0 && bound < static_cast<float>(samples)) {
       const std::uint32_t found =
@@ -284,20 +317,47 @@ __global__ void __launch_bounds__(Threads) find_brackets_kernel(Selection<C> sel
   __syncthreads();  // the sample is empty
   const std::uint32_t unit = blockIdx.x >> depth;
   const partitioners::Segment places = group.base.segment(unit);
-  const std::uint32_t draws = min(sample_size(count) << depth, places.count());
-  const std::uint64_t seed = (std::uint64_t{blockIdx.x} << 32) + (unsigned{1} << 31);
+  const std::uint32_t draws =
+      min(sample_size(group.level(depth).largest_segment()) << depth, places.count());
+  const SampleShares shares(places.count(), draws, std::uint64_t{blockIdx.x} << 32);
   Bits least = static_cast<Bits>(~Bits{0});
   Bits greatest = 0;
-  for (std::uint32_t i = threadIdx.x; i < draws; i += Threads) {
-    const std::uint32_t place = places.begin + place_in_share(places.count(), draws, i, seed);
-    if (group.segment_at(depth, unit, place) != blockIdx.x) continue;
-    const Bits key = group.tuples.key(place, group.primary(depth), 0);
-    const std::uint32_t to = atomicAdd(&shared.count, 1u);
-    if (to >= most_sampled) continue;
-    shared.keys[to] = key;
-    shared.places[to] = place;
-    least = min(least, key);
-    greatest = max(greatest, key);
+  constexpr int batch = 4;  // that a thread loads at once
+  for (std::uint32_t first = threadIdx.x; first < draws; first += batch * Threads) {
+    std::uint32_t drawn[batch];
+    bool is_on_way[batch];  // to the block's segment
+    Bits keys[batch];
+#pragma unroll
+    for (int u = 0; u < batch; ++u) {
+      const std::uint32_t i = first + static_cast<unsigned>(u * Threads);
+      is_on_way[u] = i < draws;
+      drawn[u] = places.begin + (is_on_way[u] ? shares.place(i) : 0);
+    }
+    const auto load = [&](int of_depth) {
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        if (is_on_way[u]) keys[u] = group.tuples.key(drawn[u], group.primary(of_depth), 0);
+      }
+    };
+    for (int above = 0; above < depth; ++above) {
+      load(above);
+#pragma unroll
+      for (int u = 0; u < batch; ++u) {
+        is_on_way[u] = is_on_way[u] && group.side(above, blockIdx.x >> (depth - above), drawn[u],
+                                                  keys[u]) == blockIdx.x >> (depth - above - 1);
+      }
+    }
+    load(depth);
+#pragma unroll
+    for (int u = 0; u < batch; ++u) {
+      if (!is_on_way[u]) continue;
+      const std::uint32_t to = atomicAdd(&shared.count, 1u);
+      if (to >= most_sampled) continue;
+      shared.keys[to] = keys[u];
+      shared.places[to] = drawn[u];
+      least = min(least, keys[u]);
+      greatest = max(greatest, keys[u]);
+    }
   }
   block_store_bracket(shared, selection, count, rank, least, greatest);
 }
@@ -318,11 +378,13 @@ __global__ void __launch_bounds__(Threads)
   const SearchedPart part = stored;
   if (part.has_missed != 0) return;
   const Candidates<C> list = selection.list(round - 1, blockIdx.x, room);
-  const std::uint64_t seed = (std::uint64_t{blockIdx.x} << 32) + static_cast<unsigned>(round) * most_sampled;
+  const SampleShares shares(
+      part.count, shared.count,
+      (std::uint64_t{blockIdx.x} << 32) + static_cast<unsigned>(round) * most_sampled);
   Bits least = static_cast<Bits>(~Bits{0});
   Bits greatest = 0;
   for (std::uint32_t i = threadIdx.x; i < shared.count; i += Threads) {
-    const std::uint32_t from = place_in_share(part.count, shared.count, i, seed);
+    const std::uint32_t from = shares.place(i);
     shared.keys[i] = list.keys[from];
     shared.places[i] = list.places[from];
     least = min(least, shared.keys[i]);
@@ -331,44 +393,85 @@ __global__ void __launch_bounds__(Threads)
   block_store_bracket(shared, selection, part.count, part.rank, least, greatest);
 }
 
+template <class C>
+struct CollectStorage {
+  static constexpr int most_segments = most_parts / 2;
+
+  UnitSplits<C> splits;
+  OrderedBits<C> ends[2][most_segments];  ///< of the brackets, by their primary coordinates
+  std::uint32_t before[most_segments];
+  std::uint32_t inside[most_segments];
+  std::uint32_t bases[most_segments];  ///< of what is inside, in its list
+
+  /// By the first threads of a block, for `count` segments from `first` on; a barrier has to
+  /// follow.
+  __device__ __forceinline__ void begin(const Selection<C>& selection, std::uint32_t first,
+                                        int count) {
+    const std::uint32_t i = threadIdx.x;
+    if (i >= static_cast<unsigned>(count)) return;
+    for (int end = 0; end < 2; ++end) {
+      ends[end][i] = selection.bracket(first + i, end)[selection.primary()];
+    }
+    before[i] = 0;
+    inside[i] = 0;
+  }
+};
+
 /// Counts which of a tile's tuples come before the brackets of their segments, and lists those
-/// inside; all segments are among the `most_parts` / 2 from `first` on. The whole block.
+/// inside. segments: counted from `first`, of `count`; -1 where there is no tuple. The whole block.
 template <class Tile, class C>
-__device__ __forceinline__ void block_collect(PartStorage<Tile>& shared,
+__device__ __forceinline__ void block_collect(CollectStorage<C>& shared,
                                               const Selection<C>& selection, std::uint32_t first,
-                                              const std::uint32_t (&segments)[Tile::items],
+                                              int count, const int (&segments)[Tile::items],
                                               const OrderedBits<C> (&keys)[Tile::items],
                                               const std::uint32_t (&places)[Tile::items], int round,
                                               std::uint32_t room) {
-  // Two parts a segment: those inside, and those before.
-  int parts[Tile::items];
+  // 16 bits for each segment; a warp's tuples are fewer.
+  static_assert(Tile::items * warp_threads < 1 << 16 && CollectStorage<C>::most_segments == 4);
+  std::uint32_t before[2] = {0, 0};
+  std::uint32_t numbers[Tile::items];
+  unsigned inside = 0;  // bit t: tuple t
 #pragma unroll
   for (int t = 0; t < Tile::items; ++t) {
-    parts[t] = -1;
-    if (segments[t] == no_segment) continue;
+    if (segments[t] < 0) continue;
     const auto compare_to = [&](int end) {
+      const OrderedBits<C> key = shared.ends[end][segments[t]];
+      if (keys[t] != key) return keys[t] < key ? -1 : 1;
       return compare_to_row(selection.group.tuples, places[t], keys[t],
-                            selection.brackets.row(2 * std::int64_t{segments[t]} + end),
+                            selection.bracket(first + static_cast<unsigned>(segments[t]), end),
                             selection.primary());
     };
-    const auto own = static_cast<int>(2 * (segments[t] - first));
     if (compare_to(0) < 0) {
-      parts[t] = own + 1;
+      const std::uint32_t one = 1u << segments[t] % 2 * 16;
+      before[0] += segments[t] < 2 ? one : 0;
+      before[1] += segments[t] < 2 ? 0 : one;
     } else if (compare_to(1) <= 0) {
-      parts[t] = own;
+      numbers[t] = atomicAdd(&shared.inside[segments[t]], 1u);
+      inside |= 1u << t;
     }
   }
-  std::uint32_t targets[Tile::items];
-  block_place_in_parts<Tile>(shared, parts, targets, [&](int part, std::uint32_t count) {
-    SearchedPart& searched = selection.parts[first + static_cast<unsigned>(part / 2)];
-    return atomicAdd(part % 2 == 0 ? &searched.inside : &searched.before, count);
-  });
+  before[0] = warp_sum(before[0]);
+  if (count > 2) before[1] = warp_sum(before[1]);
+  if (lane_index() < count) {
+    const std::uint32_t both = lane_index() < 2 ? before[0] : before[1];
+    atomicAdd(&shared.before[lane_index()], both >> lane_index() % 2 * 16 & 0xFFFF);
+  }
+  __syncthreads();  // all are counted
+  if (static_cast<int>(threadIdx.x) < count) {
+    SearchedPart& part = selection.parts[first + threadIdx.x];
+    atomicAdd(&part.before, shared.before[threadIdx.x]);
+    shared.bases[threadIdx.x] = atomicAdd(&part.inside, shared.inside[threadIdx.x]);
+  }
+  __syncthreads();  // the lists have places for them
 #pragma unroll
   for (int t = 0; t < Tile::items; ++t) {
-    if (parts[t] < 0 || parts[t] % 2 != 0 || targets[t] >= room) continue;
-    const Candidates<C> list = selection.list(round, segments[t], room);
-    list.keys[targets[t]] = keys[t];
-    list.places[targets[t]] = places[t];
+    if ((inside >> t & 1) == 0) continue;
+    const std::uint32_t target = shared.bases[segments[t]] + numbers[t];
+    if (target >= room) continue;
+    const Candidates<C> list =
+        selection.list(round, first + static_cast<unsigned>(segments[t]), room);
+    list.keys[target] = keys[t];
+    list.places[target] = places[t];
   }
 }
 
@@ -376,19 +479,25 @@ __device__ __forceinline__ void block_collect(PartStorage<Tile>& shared,
 template <class Tile, class C>
 __global__ void __launch_bounds__(Tile::threads)
     collect_kernel(Selection<C> selection, std::uint32_t room) {
+  auto& shared = dynamic_shared<CollectStorage<C>>();
   const LevelGroup<C>& group = selection.group;
   const std::uint32_t unit = blockIdx.x % group.base.segments();
   const TilePlaces<Tile> tile(blockIdx.x / group.base.segments(), group.base.segment(unit));
   if (tile.is_empty()) return;
-  std::uint32_t segments[Tile::items];
-  find_segments(group, selection.depth, unit, tile, segments, [](int, std::uint32_t, std::uint32_t) {});
+  const std::uint32_t first = unit << selection.depth;
+  const int count = 1 << selection.depth;
+  shared.splits.load(group, selection.depth, unit);
+  shared.begin(selection, first, count);
+  __syncthreads();  // the splits and brackets are there
+  int segments[Tile::items];
+  find_segments(group, selection.depth, unit, shared.splits, tile, segments,
+                [](int, std::uint32_t, std::uint32_t) {});
   OrderedBits<C> keys[Tile::items];
   std::uint32_t places[Tile::items];
   tile.load(group.tuples.column(selection.primary()), keys);
 #pragma unroll
   for (int t = 0; t < Tile::items; ++t) places[t] = tile.place(t);
-  block_collect<Tile>(dynamic_shared<PartStorage<Tile>>(), selection, unit << selection.depth,
-                      segments, keys, places, 0, room);
+  block_collect<Tile>(shared, selection, first, count, segments, keys, places, 0, room);
 }
 
 /// Those of round `round` > 0, from what the round before has listed, of which there was room for
@@ -397,21 +506,23 @@ template <class Tile, class C>
 __global__ void __launch_bounds__(Tile::threads)
     collect_again_kernel(Selection<C> selection, int round, std::uint32_t from_room,
                          std::uint32_t room) {
+  auto& shared = dynamic_shared<CollectStorage<C>>();
   const std::uint32_t all = selection.group.level(selection.depth).segments();
   const std::uint32_t segment = blockIdx.x % all;
   const SearchedPart& part = selection.parts[segment];
   const TilePlaces<Tile> tile(blockIdx.x / all, {0, part.count});
   if (tile.is_empty() || part.has_missed != 0) return;
+  shared.begin(selection, segment, 1);
+  __syncthreads();  // the bracket is there
   const Candidates<C> list = selection.list(round - 1, segment, from_room);
-  std::uint32_t segments[Tile::items];
+  int segments[Tile::items];
   OrderedBits<C> keys[Tile::items];
   std::uint32_t places[Tile::items];
   tile.load(list.keys, keys);
   tile.load(list.places, places);
 #pragma unroll
-  for (int t = 0; t < Tile::items; ++t) segments[t] = tile.exists(t) ? segment : no_segment;
-  block_collect<Tile>(dynamic_shared<PartStorage<Tile>>(), selection, segment, segments, keys,
-                      places, round, room);
+  for (int t = 0; t < Tile::items; ++t) segments[t] = tile.exists(t) ? 0 : -1;
+  block_collect<Tile>(shared, selection, segment, 1, segments, keys, places, round, room);
 }
 
 /// Finds the medians, after `rounds` rounds, the last of which had room for `room` tuples a
@@ -439,17 +550,16 @@ __global__ void __launch_bounds__(Threads)
   const int dimensions = group.tuples.dimensions;
   std::uint32_t place = 0;
   if (part.has_missed == 0) {
-    const std::int64_t bracket = 2 * std::int64_t{blockIdx.x};
     const CandidateItems<C> items{group, selection.list(rounds - 1, blockIdx.x, room),
                                   selection.primary(), part.count};
     place = items.place(block_select<Threads, C>(
-        shared, items, dimensions, part.rank, selection.brackets.row(bracket)[selection.primary()],
-        selection.brackets.row(bracket + 1)[selection.primary()]));
+        shared, items, dimensions, part.rank, selection.bracket(blockIdx.x, 0)[selection.primary()],
+        selection.bracket(blockIdx.x, 1)[selection.primary()]));
   } else {
     const SegmentItems<C> items(group, selection.depth, blockIdx.x);
-    place = items.place(block_select<Threads, C>(shared, items, dimensions,
-                                                 (segment.count() - 1) / 2, Bits{0},
-                                                 static_cast<Bits>(~Bits{0})));
+    place =
+        items.place(block_select<Threads, C>(shared, items, dimensions, (segment.count() - 1) / 2,
+                                             Bits{0}, static_cast<Bits>(~Bits{0})));
   }
   store_row(group.tuples, place, group.median(selection.depth, blockIdx.x));
 }

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/key_order.cuh"
 #include "core/launch.cuh"
@@ -26,31 +27,37 @@
 
 namespace warpath::kd_tree::detail {
 
-/// The most tuples among which a rank is found by comparing each with all.
-inline constexpr unsigned most_compared = warp_threads;
+/// The most tuples in a bin that are compared each with all.
+inline constexpr int most_compared = warp_threads;
 
-/// What the warps that share a segment find it out in: one for each group, in the place of its
-/// first warp.
-struct GroupStorage {
-  FoundBin found;
-  unsigned listed;
-  std::uint16_t list[most_compared];
+/// How a segment is searched.
+template <class C>
+struct SegmentSearch {
+  /// An unsigned integer of the size of C that atomics take.
+  using Key = std::conditional_t<sizeof(C) == 4, unsigned, unsigned long long>;
+
+  partitioners::Segment segment;
+  Key least;  ///< of the keys that are cut into bins
+  Key greatest;
+  int word;  ///< of the superkey, which they are
 };
 
 /// Shared memory of a block; behind it lie the columns of `capacity` tuples.
-template <class Shape>
+template <class Shape, class C>
 struct alignas(16) SubtreeStorage {
+  static constexpr int most_segments = Shape::capacity / warp_threads;  ///< that a block splits
+  static constexpr int bins_per_thread = Shape::items / 2;
+  static constexpr int bins_count = bins_per_thread * Shape::threads;
+
   std::uint16_t tuples[2][Shape::capacity];  ///< by places, before a level and after it
   std::uint32_t references[Shape::capacity];
-  std::uint32_t bins[2 * Shape::threads];
-  std::uint32_t sums[2][Shape::warps];  ///< of each warp, in turn
-  std::uint64_t least[Shape::warps];
-  std::uint64_t greatest[Shape::warps];
-  GroupStorage groups[Shape::warps];
+  std::uint32_t bins[bins_count + 1];  ///< counts; then how many are in the bins before
+  std::uint32_t sums[Shape::warps];
+  SegmentSearch<C> searches[most_segments];
 };
 template <class Shape, class C>
 constexpr std::size_t subtree_bytes(int dimensions) {
-  return sizeof(SubtreeStorage<Shape>) +
+  return sizeof(SubtreeStorage<Shape, C>) +
          static_cast<std::size_t>(dimensions) * Shape::capacity * sizeof(OrderedBits<C>);
 }
 
@@ -77,169 +84,6 @@ struct LocalTuples {
     return false;
   }
 };
-
-/// The warps that share a segment, 1, 2, 4, ... in a row; where is_warp, one alone. All warps of
-/// the block call the functions of larger groups together.
-template <class Shape, bool is_warp>
-struct WarpGroup {
-  SubtreeStorage<Shape>& shared;
-  int warps = 1;
-  int turn = 0;
-
-  [[nodiscard]] __device__ __forceinline__ int warp() const {
-    return is_warp ? 0 : warp_index() % warps;
-  }
-  [[nodiscard]] __device__ __forceinline__ int first_warp() const { return warp_index() - warp(); }
-  [[nodiscard]] __device__ __forceinline__ int thread() const {
-    return warp() * warp_threads + lane_index();
-  }
-  [[nodiscard]] __device__ __forceinline__ int threads() const { return warps * warp_threads; }
-  [[nodiscard]] __device__ __forceinline__ GroupStorage& storage() const {
-    return shared.groups[first_warp()];
-  }
-  /// Two bins of each thread, those of the group in a row.
-  [[nodiscard]] __device__ __forceinline__ std::uint32_t* bins() const {
-    return shared.bins + 2 * first_warp() * warp_threads;
-  }
-
-  __device__ __forceinline__ void sync() const {
-    if constexpr (is_warp) {
-      __syncwarp();
-    } else {
-      __syncthreads();
-    }
-  }
-  /// A barrier: whether it holds in a thread of any group.
-  [[nodiscard]] __device__ __forceinline__ bool any(bool holds) const {
-    if constexpr (is_warp) return __any_sync(full_warp, holds);
-    return __syncthreads_or(holds ? 1 : 0) != 0;
-  }
-  /// A barrier: the sum over the warps of the group before this one.
-  __device__ __forceinline__ unsigned sum_before(unsigned of_warp) {
-    if constexpr (is_warp) return 0;
-    auto& sums = shared.sums[turn];
-    turn = 1 - turn;  // the next call writes others, so that one barrier is enough
-    if (lane_index() == 0) sums[warp_index()] = of_warp;
-    __syncthreads();  // the sums of all warps are there
-    return warp_sum(lane_index() < warp() ? sums[first_warp() + lane_index()] : 0u);
-  }
-  /// A barrier: the least and the greatest value of the group, from each thread's own.
-  template <class Bits>
-  __device__ __forceinline__ void find_range(Bits& least, Bits& greatest) const {
-    least = warp_min(least);
-    greatest = warp_max(greatest);
-    if constexpr (is_warp) {
-      __syncwarp();
-    } else {
-      if (lane_index() == 0) {
-        shared.least[warp_index()] = least;
-        shared.greatest[warp_index()] = greatest;
-      }
-      __syncthreads();  // the ranges of all warps are there
-      const int other = first_warp() + lane_index() % warps;
-      least = warp_min(static_cast<Bits>(shared.least[other]));
-      greatest = warp_max(static_cast<Bits>(shared.greatest[other]));
-    }
-  }
-};
-
-/// Where a tuple lies, of the median of its segment.
-enum class Side : unsigned char { none, less, median, greater };
-
-/// Finds the tuple of a rank of a segment of `count`, by the superkey that begins with coordinate
-/// `primary`, and on which side of it each of this thread's tuples lies; those are -1 where there
-/// is none. Ends with a barrier of the group.
-///
-/// Keys are counted in bins, two for each thread of the group; what is not in the bin that holds
-/// the rank knows its side. When at most 32 tuples are left, each is compared with all of them.
-/// Until then their range is cut into bins again, or, if they all have the same key, that of the
-/// superkey's next word.
-template <int Items, class Shape, class C, bool is_warp>
-__device__ __forceinline__ void find_sides(const LocalTuples<Shape, C>& local, int primary,
-                                           unsigned count, unsigned rank,
-                                           const int (&tuples)[Items], Side (&sides)[Items],
-                                           WarpGroup<Shape, is_warp>& group) {
-  using Bits = OrderedBits<C>;
-  GroupStorage& storage = group.storage();
-  std::uint32_t* const bins = group.bins();
-  std::uint32_t* const own_bins = bins + 2 * group.thread();
-  unsigned open = 0;  // bit t: of tuples[t] the side is not known
-#pragma unroll
-  for (int t = 0; t < Items; ++t) {
-    if (tuples[t] >= 0) open |= 1u << t;
-    sides[t] = Side::none;
-  }
-  const auto is_open = [&](int t) { return (open >> t & 1) != 0; };
-  const auto close = [&](int t, Side side) {
-    sides[t] = side;
-    open &= ~(1u << t);
-  };
-  bool is_searching = count > 0;
-  bool is_any_searching = true;
-  for (int k = 0; is_any_searching;) {
-    Bits keys[Items] = {};
-    Bits least = static_cast<Bits>(~Bits{0});
-    Bits greatest = 0;
-#pragma unroll
-    for (int t = 0; t < Items; ++t) {
-      if (!is_open(t)) continue;
-      keys[t] = local.key(tuples[t], primary, k);
-      least = min(least, keys[t]);
-      greatest = max(greatest, keys[t]);
-    }
-    own_bins[0] = 0;
-    own_bins[1] = 0;
-    if (group.thread() == 0) storage.listed = 0;
-    group.find_range(least, greatest);  // and the bins are empty
-    const Digit<Bits> digit(least, greatest, 2 * group.threads());
-#pragma unroll
-    for (int t = 0; t < Items; ++t) {
-      if (is_open(t)) atomicAdd(&bins[digit.bin(keys[t])], 1u);
-    }
-    group.sync();  // all keys are counted
-    const unsigned first = own_bins[0];
-    const unsigned second = own_bins[1];
-    const unsigned through = warp_inclusive_sum(first + second);
-    const unsigned before = group.sum_before(__shfl_sync(full_warp, through, warp_threads - 1)) +
-                            through - first - second;
-    if (is_searching && rank >= before && rank - before < first + second) {
-      const auto bin = static_cast<unsigned>(2 * group.thread());
-      storage.found = rank - before < first ? FoundBin{bin, before, first}
-                                            : FoundBin{bin + 1, before + first, second};
-    }
-    group.sync();  // the bin is found
-    if (is_searching) {
-      const FoundBin found = storage.found;
-      count = found.inside;
-      rank -= found.below;
-#pragma unroll
-      for (int t = 0; t < Items; ++t) {
-        if (!is_open(t)) continue;
-        const unsigned bin = digit.bin(keys[t]);
-        if (bin != found.bin) {
-          close(t, bin < found.bin ? Side::less : Side::greater);
-        } else if (count <= most_compared) {
-          storage.list[atomicAdd(&storage.listed, 1u)] = static_cast<std::uint16_t>(tuples[t]);
-        }
-      }
-    }
-    const bool is_left = is_searching && count > most_compared;
-    is_any_searching = group.any(is_left);  // and the lists are there
-    if (is_searching && !is_left) {
-#pragma unroll
-      for (int t = 0; t < Items; ++t) {
-        if (!is_open(t)) continue;
-        unsigned less = 0;
-        for (unsigned i = 0; i < count; ++i) {
-          less += local.comes_before(storage.list[i], tuples[t], primary, k) ? 1 : 0;
-        }
-        close(t, less < rank ? Side::less : less == rank ? Side::median : Side::greater);
-      }
-    }
-    is_searching = is_left;
-    if (digit.is_last()) ++k;
-  }
-}
 
 /// Segment `number` of a depth of a subtree of `count` tuples: empty where the subtree does not
 /// reach that deep.
@@ -268,65 +112,6 @@ struct Subtree {
   __device__ __forceinline__ void store(int depth, std::uint32_t number, int tuple) const {
     const std::int64_t first = first_entry(level + depth) + (std::int64_t{entry} << depth);
     medians[first + number] = local.references[tuple];
-  }
-
-  /// Splits segment `number` of a depth, whose tuples are in `from`: what is less goes to the front
-  /// of its places in `to`, what is greater after its median's, in any order. `from` and `to` may
-  /// be one array where one warp alone splits.
-  template <int Items, bool is_warp>
-  __device__ __forceinline__ void split(int depth, std::uint32_t number, const std::uint16_t* from,
-                                        std::uint16_t* to, WarpGroup<Shape, is_warp>& group) const {
-    const partitioners::Segment segment = segment_of(count, depth, number);
-    int tuples[Items];
-    Side sides[Items];
-#pragma unroll
-    for (int t = 0; t < Items; ++t) {
-      const std::uint32_t i =
-          segment.begin + static_cast<std::uint32_t>(group.thread() + t * group.threads());
-      tuples[t] = i < segment.end ? from[i] : -1;
-    }
-    const unsigned rank = segment.count() == 0 ? 0 : (segment.count() - 1) / 2;
-    find_sides(local, primary(depth), segment.count(), rank, tuples, sides, group);
-
-    // Below 2^16 each, so that one sum has both.
-    constexpr int shift = 16;
-    unsigned counts = 0;
-#pragma unroll
-    for (int t = 0; t < Items; ++t) {
-      counts += sides[t] == Side::less ? 1u : sides[t] == Side::greater ? 1u << shift : 0u;
-    }
-    const unsigned through = warp_inclusive_sum(counts);
-    const unsigned before =
-        group.sum_before(__shfl_sync(full_warp, through, warp_threads - 1)) + through - counts;
-    std::uint32_t less = segment.begin + before % (1u << shift);
-    std::uint32_t greater = segment.begin + rank + 1 + before / (1u << shift);
-    __syncwarp();  // all tuples are read
-#pragma unroll
-    for (int t = 0; t < Items; ++t) {
-      if (sides[t] == Side::less) to[less++] = static_cast<std::uint16_t>(tuples[t]);
-      if (sides[t] == Side::greater) to[greater++] = static_cast<std::uint16_t>(tuples[t]);
-      if (sides[t] == Side::median) store(depth, number, tuples[t]);
-    }
-    __syncwarp();  // and written
-  }
-
-  /// Splits the segments of this warp, `segments` in a row of a depth, and theirs, until they have
-  /// at most 32 tuples; then lanes finish them. One full warp.
-  template <int Items>
-  __device__ __forceinline__ void finish_by_warp(int depth, std::uint32_t segments,
-                                                 std::uint16_t* tuples,
-                                                 WarpGroup<Shape, true>& warp) const {
-    const std::uint32_t first = static_cast<std::uint32_t>(warp_index()) * segments;
-    if constexpr (Items > 1) {
-      if (partitioners::Level{count, depth}.largest_segment() > warp_threads) {
-        for (std::uint32_t i = 0; i < segments; ++i) {
-          split<Items>(depth, first + i, tuples, tuples, warp);
-        }
-        finish_by_warp<Items / 2>(depth + 1, 2 * segments, tuples, warp);
-        return;
-      }
-    }
-    for (std::uint32_t i = 0; i < segments; ++i) finish_by_lanes(depth, first + i, tuples);
   }
 
   /// Finishes a segment of at most 32 tuples, a lane each: ranks them by comparing each with all,
@@ -365,7 +150,8 @@ struct Subtree {
         store(depth + step, (number << step) + static_cast<unsigned>(lane_index() / lanes), tuple);
       }
       __syncwarp();  // all tuples are read
-      if (exists) tuples[segment.begin + static_cast<unsigned>(less)] = static_cast<std::uint16_t>(tuple);
+      if (exists)
+        tuples[segment.begin + static_cast<unsigned>(less)] = static_cast<std::uint16_t>(tuple);
       __syncwarp();  // and sorted
       if (size > 0) {
         segment = place < lanes / 2 ? segment.less_side() : segment.greater_side();
@@ -374,12 +160,185 @@ struct Subtree {
   }
 };
 
+/// Adds the key of this thread's tuple, if it takes part, to the range of its segment. One full
+/// warp, whose tuples are mostly of one segment.
+template <class C>
+__device__ __forceinline__ void warp_extend_range(SegmentSearch<C>* searches, bool takes_part,
+                                                  int segment, OrderedBits<C> key) {
+  using Bits = OrderedBits<C>;
+  const unsigned lanes = __ballot_sync(full_warp, takes_part);
+  if (lanes == 0) return;
+  const int first = __shfl_sync(full_warp, segment, __ffs(static_cast<int>(lanes)) - 1);
+  const bool is_one = __all_sync(full_warp, !takes_part || segment == first) != 0;
+  Bits least = key;
+  Bits greatest = key;
+  if (is_one) {
+    least = warp_min(takes_part ? key : static_cast<Bits>(~Bits{0}));
+    greatest = warp_max(takes_part ? key : Bits{0});
+  }
+  if (is_one ? lane_index() == 0 : takes_part) {
+    SegmentSearch<C>& search = searches[is_one ? first : segment];
+    atomicMin(&search.least, static_cast<typename SegmentSearch<C>::Key>(least));
+    atomicMax(&search.greatest, static_cast<typename SegmentSearch<C>::Key>(greatest));
+  }
+}
+
+/// Turns the counts of bins into how many are in the bins before each. The whole block; ends with a
+/// barrier.
+template <class Shape, class C>
+__device__ __forceinline__ void block_scan_bins(SubtreeStorage<Shape, C>& shared) {
+  constexpr int own = SubtreeStorage<Shape, C>::bins_per_thread;
+  std::uint32_t* const bins = shared.bins + own * threadIdx.x;
+  std::uint32_t counts[own];
+  std::uint32_t sum = 0;
+#pragma unroll
+  for (int i = 0; i < own; ++i) {
+    counts[i] = bins[i];
+    sum += counts[i];
+  }
+  const std::uint32_t through = warp_inclusive_sum(sum);
+  if (lane_index() == warp_threads - 1) shared.sums[warp_index()] = through;
+  __syncthreads();  // the sums of all warps are there
+  std::uint32_t before =
+      warp_sum(lane_index() < warp_index() ? shared.sums[lane_index()] : 0u) + through - sum;
+#pragma unroll
+  for (int i = 0; i < own; ++i) {
+    bins[i] = before;
+    before += counts[i];
+  }
+  if (threadIdx.x == Shape::threads - 1) bins[own] = before;
+  __syncthreads();  // the bins begin where they say
+}
+
+/// Splits all segments of a depth, 2^depth of more than 32 tuples, from `from` to `to`: what is
+/// less than a segment's median goes before its place, what is greater after it. segments: of this
+/// thread's places, -1 where there is none; those of the next depth in the end. The whole block;
+/// ends with a barrier.
+///
+/// The range of a segment's keys is cut into bins, as many as its share of the block's; tuples go
+/// to the places of their bins, in any order. In the bin that has the median's place, each tuple is
+/// compared with all; where there are many, their range is cut into bins again, or, if they have
+/// the same key, that of the superkey's next word.
+template <class Shape, class C>
+__device__ __forceinline__ void block_split(SubtreeStorage<Shape, C>& shared,
+                                            const Subtree<Shape, C>& subtree, int depth,
+                                            const std::uint16_t* from, std::uint16_t* to,
+                                            int (&segments)[Shape::items]) {
+  using Bits = OrderedBits<C>;
+  using Storage = SubtreeStorage<Shape, C>;
+  const LocalTuples<Shape, C>& local = subtree.local;
+  const int primary = subtree.primary(depth);
+  const int bins_each = Storage::bins_count >> depth;
+  const auto place_of = [](int t) { return static_cast<int>(threadIdx.x) + t * Shape::threads; };
+  const bool has_search = threadIdx.x < 1u << depth;
+  const auto clear = [&] {
+#pragma unroll
+    for (int i = 0; i < Storage::bins_per_thread; ++i) shared.bins[place_of(i)] = 0;
+    if (has_search) {
+      shared.searches[threadIdx.x].least = static_cast<typename SegmentSearch<C>::Key>(~0ull);
+      shared.searches[threadIdx.x].greatest = 0;
+    }
+  };
+  if (has_search) {
+    shared.searches[threadIdx.x].segment = segment_of(subtree.count, depth, threadIdx.x);
+    shared.searches[threadIdx.x].word = 0;
+  }
+  clear();
+  __syncthreads();  // bins and ranges are empty, segments known
+
+  int tuples[Shape::items] = {};
+  int begins[Shape::items] = {};  // of what is cut into bins
+  unsigned open = 0;              // bit t: where tuple t goes is not known
+#pragma unroll
+  for (int t = 0; t < Shape::items; ++t) {
+    if (segments[t] < 0) continue;
+    tuples[t] = from[place_of(t)];
+    begins[t] = static_cast<int>(shared.searches[segments[t]].segment.begin);
+    open |= 1u << t;
+  }
+  for (bool is_any_left = true; is_any_left;) {
+    Bits keys[Shape::items] = {};
+#pragma unroll
+    for (int t = 0; t < Shape::items; ++t) {
+      const bool is_open = (open >> t & 1) != 0;
+      if (is_open) keys[t] = local.key(tuples[t], primary, shared.searches[segments[t]].word);
+      warp_extend_range(shared.searches, is_open, segments[t], keys[t]);
+    }
+    __syncthreads();  // the ranges are known
+    std::uint32_t bins[Shape::items] = {};
+    std::uint32_t numbers[Shape::items] = {};  // in the bin
+    unsigned is_last = 0;                      // bit t: the bin has one key only
+#pragma unroll
+    for (int t = 0; t < Shape::items; ++t) {
+      if ((open >> t & 1) == 0) continue;
+      const SegmentSearch<C>& search = shared.searches[segments[t]];
+      const Digit<Bits> digit(search.least, search.greatest, bins_each);
+      bins[t] = static_cast<unsigned>(segments[t] * bins_each) + digit.bin(keys[t]);
+      numbers[t] = atomicAdd(&shared.bins[bins[t]], 1u);
+      if (digit.is_last()) is_last |= 1u << t;
+    }
+    __syncthreads();  // all keys are counted
+    block_scan_bins(shared);
+
+    int ends[Shape::items] = {};
+    unsigned listed = 0;  // bit t: tuple t is compared with all of its bin
+    bool is_left = false;
+#pragma unroll
+    for (int t = 0; t < Shape::items; ++t) {
+      if ((open >> t & 1) == 0) continue;
+      SegmentSearch<C>& search = shared.searches[segments[t]];
+      const int origin = begins[t] - static_cast<int>(shared.bins[segments[t] * bins_each]);
+      begins[t] = origin + static_cast<int>(shared.bins[bins[t]]);
+      ends[t] = origin + static_cast<int>(shared.bins[bins[t] + 1]);
+      to[begins[t] + static_cast<int>(numbers[t])] = static_cast<std::uint16_t>(tuples[t]);
+      const auto median = static_cast<int>(search.segment.median());
+      if (median < begins[t] || median >= ends[t]) {
+        open &= ~(1u << t);
+      } else if (ends[t] - begins[t] <= most_compared) {
+        listed |= 1u << t;
+      } else {
+        is_left = true;
+        if (numbers[t] == 0 && (is_last >> t & 1) != 0) ++search.word;
+      }
+    }
+    is_any_left = __syncthreads_or(is_left ? 1 : 0) != 0;  // all are in the places of their bins
+#pragma unroll
+    for (int t = 0; t < Shape::items; ++t) {
+      if ((listed >> t & 1) == 0) continue;
+      const int word = shared.searches[segments[t]].word;
+      int place = begins[t];
+      for (int other = begins[t]; other < ends[t]; ++other) {
+        place += local.comes_before(to[other], tuples[t], primary, word) ? 1 : 0;
+      }
+      begins[t] = place;
+    }
+    if (is_any_left) clear();
+    __syncthreads();  // all are compared
+#pragma unroll
+    for (int t = 0; t < Shape::items; ++t) {
+      if ((listed >> t & 1) == 0) continue;
+      to[begins[t]] = static_cast<std::uint16_t>(tuples[t]);
+      if (begins[t] == static_cast<int>(shared.searches[segments[t]].segment.median())) {
+        subtree.store(depth, static_cast<unsigned>(segments[t]), tuples[t]);
+      }
+    }
+    open &= ~listed;
+  }
+#pragma unroll
+  for (int t = 0; t < Shape::items; ++t) {
+    if (segments[t] < 0) continue;
+    const auto median = static_cast<int>(shared.searches[segments[t]].segment.median());
+    segments[t] = place_of(t) == median ? -1 : 2 * segments[t] + (place_of(t) > median ? 1 : 0);
+  }
+  __syncthreads();  // all tuples are in their places
+}
+
 /// Finishes the subtrees of all segments of a level, a block each: writes their nodes to the median
 /// stores, from that level's on. Segments have at most Shape::capacity tuples.
 template <class Shape, class C>
 __global__ void __launch_bounds__(Shape::threads)
     finish_subtrees_kernel(TupleColumns<C> in, partitioners::Level level, std::uint32_t* medians) {
-  auto& shared = dynamic_shared<SubtreeStorage<Shape>>();
+  auto& shared = dynamic_shared<SubtreeStorage<Shape, C>>();
   const partitioners::Segment segment = level.segment(blockIdx.x);
   const auto count = static_cast<int>(segment.count());
   auto* const bits = reinterpret_cast<OrderedBits<C>*>(&shared + 1);
@@ -393,16 +352,20 @@ __global__ void __launch_bounds__(Shape::threads)
   __syncthreads();  // the tuples are there
   const LocalTuples<Shape, C> local{bits, shared.references, in.dimensions};
   const Subtree<Shape, C> subtree{local, segment.count(), level.number, blockIdx.x, medians};
-  int depth = 0;
-  WarpGroup<Shape, false> group{shared, Shape::warps};
-  for (; group.warps > 1; group.warps /= 2, ++depth) {
-    subtree.template split<Shape::items>(depth, static_cast<unsigned>(warp_index() / group.warps),
-                                         shared.tuples[depth % 2], shared.tuples[1 - depth % 2],
-                                         group);
-    __syncthreads();  // the level's segments are split
+  int segments[Shape::items];
+#pragma unroll
+  for (int t = 0; t < Shape::items; ++t) {
+    segments[t] = static_cast<int>(threadIdx.x) + t * Shape::threads < count ? 0 : -1;
   }
-  WarpGroup<Shape, true> warp{shared};
-  subtree.template finish_by_warp<Shape::items>(depth, 1, shared.tuples[depth % 2], warp);
+  int depth = 0;
+  for (; partitioners::Level{segment.count(), depth}.largest_segment() > warp_threads; ++depth) {
+    block_split(shared, subtree, depth, shared.tuples[depth % 2], shared.tuples[1 - depth % 2],
+                segments);
+  }
+  for (auto number = static_cast<std::uint32_t>(warp_index()); number < 1u << depth;
+       number += Shape::warps) {
+    subtree.finish_by_lanes(depth, number, shared.tuples[depth % 2]);
+  }
 }
 
 }  // namespace warpath::kd_tree::detail
