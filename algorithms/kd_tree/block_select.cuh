@@ -127,7 +127,7 @@ __device__ __forceinline__ std::uint32_t block_select(SelectStorage<Threads>& sh
       return shared.chosen;
     }
     least += static_cast<Bits>(found.bin) << digit.shift;
-    greatest = std::min<Bits>(greatest, least + ((Bits{1} << digit.shift) - 1));
+    greatest = least + std::min<Bits>(greatest - least, (Bits{1} << digit.shift) - 1);
     if (!digit.is_last()) continue;
     known[k++] = least;
     least = 0;
