@@ -48,30 +48,6 @@ __device__ __forceinline__ std::uint64_t warp_sum(std::uint64_t value) {
   return low + (middle << 21) + (high << 42);
 }
 
-/// The least and the greatest value of the warp, in every lane.
-template <class T>
-__device__ __forceinline__ T warp_min(T value) {
-#pragma unroll
-  for (int distance = warp_threads / 2; distance > 0; distance /= 2) {
-    value = min(value, __shfl_xor_sync(full_warp, value, distance));
-  }
-  return value;
-}
-template <class T>
-__device__ __forceinline__ T warp_max(T value) {
-#pragma unroll
-  for (int distance = warp_threads / 2; distance > 0; distance /= 2) {
-    value = max(value, __shfl_xor_sync(full_warp, value, distance));
-  }
-  return value;
-}
-__device__ __forceinline__ unsigned warp_min(unsigned value) {
-  return __reduce_min_sync(full_warp, value);
-}
-__device__ __forceinline__ unsigned warp_max(unsigned value) {
-  return __reduce_max_sync(full_warp, value);
-}
-
 /// Sum of the values of this lane and of all lanes below it (Hillis and Steele).
 template <class T>
 __device__ __forceinline__ T warp_inclusive_sum(T value) {

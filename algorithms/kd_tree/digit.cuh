@@ -5,8 +5,28 @@
 #include <cuda_runtime.h>
 
 #include <bit>
+#include <cstdint>
+
+#include "core/warp.cuh"
 
 namespace warpath::kd_tree::detail {
+
+/// The least and the greatest key of a warp, in every lane.
+__device__ __forceinline__ std::uint32_t warp_min(std::uint32_t key) {
+  return __reduce_min_sync(full_warp, key);
+}
+__device__ __forceinline__ std::uint32_t warp_max(std::uint32_t key) {
+  return __reduce_max_sync(full_warp, key);
+}
+__device__ __forceinline__ std::uint64_t warp_min(std::uint64_t key) {
+  const std::uint32_t high = warp_min(static_cast<std::uint32_t>(key >> 32));
+  const std::uint32_t low =
+      warp_min(key >> 32 == high ? static_cast<std::uint32_t>(key) : ~std::uint32_t{0});
+  return std::uint64_t{high} << 32 | low;
+}
+__device__ __forceinline__ std::uint64_t warp_max(std::uint64_t key) {
+  return ~warp_min(~key);
+}
 
 /// A digit of keys: those from `least` on, in bins of 2^shift values each.
 template <class Bits>

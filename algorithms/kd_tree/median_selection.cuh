@@ -323,13 +323,13 @@ __global__ void __launch_bounds__(Threads) find_brackets_kernel(Selection<C> sel
   Bits least = static_cast<Bits>(~Bits{0});
   Bits greatest = 0;
   constexpr int batch = 4;  // that a thread loads at once
-  for (std::uint32_t first = threadIdx.x; first < draws; first += batch * Threads) {
+  for (std::uint32_t tile = 0; tile < draws; tile += batch * Threads) {
     std::uint32_t drawn[batch];
     bool is_on_way[batch];  // to the block's segment
     Bits keys[batch];
 #pragma unroll
     for (int u = 0; u < batch; ++u) {
-      const std::uint32_t i = first + static_cast<unsigned>(u * Threads);
+      const std::uint32_t i = tile + threadIdx.x + static_cast<unsigned>(u * Threads);
       is_on_way[u] = i < draws;
       drawn[u] = places.begin + (is_on_way[u] ? shares.place(i) : 0);
     }
@@ -350,9 +350,13 @@ __global__ void __launch_bounds__(Threads) find_brackets_kernel(Selection<C> sel
     load(depth);
 #pragma unroll
     for (int u = 0; u < batch; ++u) {
-      if (!is_on_way[u]) continue;
-      const std::uint32_t to = atomicAdd(&shared.count, 1u);
-      if (to >= most_sampled) continue;
+      const unsigned lanes = __ballot_sync(full_warp, is_on_way[u]);
+      std::uint32_t to = 0;
+      if (lane_index() == 0) {
+        to = atomicAdd(&shared.count, static_cast<unsigned>(__popc(lanes)));
+      }
+      to = __shfl_sync(full_warp, to, 0) + static_cast<unsigned>(__popc(lanes & lanes_below()));
+      if (!is_on_way[u] || to >= most_sampled) continue;
       shared.keys[to] = keys[u];
       shared.places[to] = drawn[u];
       least = min(least, keys[u]);
