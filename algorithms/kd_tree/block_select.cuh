@@ -14,7 +14,7 @@
 
 namespace warpath::kd_tree::detail {
 
-template <int Threads>
+template <int Threads, class C>
 struct SelectStorage {
   static constexpr int bins_per_thread = 4;
   static constexpr int bins_count = bins_per_thread * Threads;
@@ -24,6 +24,7 @@ struct SelectStorage {
   std::uint32_t bins[bins_count];
   std::uint32_t sums[Threads / warp_threads];
   std::uint32_t list[most_listed];
+  OrderedBits<C> keys[most_listed];  ///< of the list
   std::uint32_t listed;
   std::uint32_t chosen;
   FoundBin found;
@@ -31,11 +32,11 @@ struct SelectStorage {
 
 /// Finds the bin that holds the item of a rank; all are counted. The whole block; ends with a
 /// barrier.
-template <int Threads>
-__device__ __forceinline__ FoundBin block_find_bin(SelectStorage<Threads>& shared,
+template <int Threads, class C>
+__device__ __forceinline__ FoundBin block_find_bin(SelectStorage<Threads, C>& shared,
                                                    std::uint32_t rank) {
   constexpr int warps = Threads / warp_threads;
-  constexpr int own = SelectStorage<Threads>::bins_per_thread;
+  constexpr int own = SelectStorage<Threads, C>::bins_per_thread;
   const auto first_bin = static_cast<int>(threadIdx.x) * own;
   std::uint32_t counts = 0;
 #pragma unroll
@@ -60,12 +61,12 @@ __device__ __forceinline__ FoundBin block_find_bin(SelectStorage<Threads>& share
 /// is from `least` to `greatest`. Items have count, exists(i), and key(i, k), word k of the
 /// superkey. Returns its index. The whole block; ends with a barrier.
 template <int Threads, class C, class Items>
-__device__ __forceinline__ std::uint32_t block_select(SelectStorage<Threads>& shared,
+__device__ __forceinline__ std::uint32_t block_select(SelectStorage<Threads, C>& shared,
                                                       const Items& items, int dimensions,
                                                       std::uint32_t rank, OrderedBits<C> least,
                                                       OrderedBits<C> greatest) {
   using Bits = OrderedBits<C>;
-  using Storage = SelectStorage<Threads>;
+  using Storage = SelectStorage<Threads, C>;
   constexpr int batch = 4;      // keys that a thread loads at once
   Bits known[most_dimensions];  // the words that all items share that are left
   for (int k = 0;;) {
@@ -90,7 +91,8 @@ __device__ __forceinline__ std::uint32_t block_select(SelectStorage<Threads>& sh
 #pragma unroll
         for (int u = 0; u < batch; ++u) {
           const auto i = static_cast<std::uint32_t>(first + static_cast<unsigned>(u * Threads));
-          if (left[u] && keys[u] >= least && keys[u] <= greatest) action(i, digit.bin(keys[u]));
+          if (left[u] && keys[u] >= least && keys[u] <= greatest)
+            action(i, keys[u], digit.bin(keys[u]));
         }
       }
     };
@@ -99,25 +101,35 @@ __device__ __forceinline__ std::uint32_t block_select(SelectStorage<Threads>& sh
     }
     if (threadIdx.x == 0) shared.listed = 0;
     __syncthreads();  // the bins are empty
-    for_each_left([&](std::uint32_t, unsigned bin) { atomicAdd(&shared.bins[bin], 1u); });
+    for_each_left([&](std::uint32_t, Bits, unsigned bin) { atomicAdd(&shared.bins[bin], 1u); });
     __syncthreads();  // all keys are counted
     const FoundBin found = block_find_bin(shared, rank);
     rank -= found.below;
     if (found.inside <= Storage::most_listed) {
-      for_each_left([&](std::uint32_t i, unsigned bin) {
-        if (bin == found.bin) shared.list[atomicAdd(&shared.listed, 1u)] = i;
+      for_each_left([&](std::uint32_t i, Bits key, unsigned bin) {
+        if (bin != found.bin) return;
+        const std::uint32_t to = atomicAdd(&shared.listed, 1u);
+        shared.list[to] = i;
+        shared.keys[to] = key;
       });
       __syncthreads();  // the list is there
       if (threadIdx.x < found.inside) {
         const std::uint32_t own = shared.list[threadIdx.x];
+        const Bits own_key = shared.keys[threadIdx.x];
         std::uint32_t less = 0;
+        bool has_ties = false;
+#pragma unroll 4
         for (unsigned i = 0; i < found.inside; ++i) {
-          const std::uint32_t other = shared.list[i];
-          for (int j = k; j <= dimensions; ++j) {
-            const Bits own_key = items.key(own, j);
-            const Bits other_key = items.key(other, j);
-            if (own_key == other_key) continue;
-            less += other_key < own_key ? 1 : 0;
+          less += shared.keys[i] < own_key ? 1 : 0;
+          has_ties = has_ties || (shared.keys[i] == own_key && i != threadIdx.x);
+        }
+        for (unsigned i = 0; i < found.inside && has_ties; ++i) {
+          if (shared.keys[i] != own_key) continue;
+          for (int j = k + 1; j <= dimensions; ++j) {
+            const Bits own_word = items.key(own, j);
+            const Bits other_word = items.key(shared.list[i], j);
+            if (own_word == other_word) continue;
+            less += other_word < own_word ? 1 : 0;
             break;
           }
         }

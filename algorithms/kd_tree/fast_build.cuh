@@ -213,7 +213,7 @@ class FastBuild {
              collect_again_kernel<Tile, C>, selection_, rounds, from_room,
              static_cast<std::uint32_t>(room));
     }
-    launch({segments, select_threads, sizeof(SelectStorage<select_threads>), stream_},
+    launch({segments, select_threads, sizeof(SelectStorage<select_threads, C>), stream_},
            find_medians_kernel<select_threads, C>, selection_, rounds,
            static_cast<std::uint32_t>(room), is_last ? ends_ : nullptr);
   }

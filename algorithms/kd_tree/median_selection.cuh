@@ -160,7 +160,8 @@ struct Selection {
   [[nodiscard]] __device__ __forceinline__ Candidates<C> list(int round, std::uint32_t segment,
                                                               std::uint32_t room) const {
     const std::int64_t first = std::int64_t{segment} * room;
-    return {lists[round % 2].keys + first, lists[round % 2].places + first};
+    const Candidates<C>& of_round = round % 2 == 0 ? lists[0] : lists[1];
+    return {of_round.keys + first, of_round.places + first};
   }
 };
 
@@ -201,7 +202,7 @@ struct SampleShares {
 
 template <int Threads, class C>
 struct SampleStorage {
-  SelectStorage<Threads> select;
+  SelectStorage<Threads, C> select;
   OrderedBits<C> least[Threads / warp_threads];
   OrderedBits<C> greatest[Threads / warp_threads];
   std::uint32_t count;
@@ -537,7 +538,7 @@ __global__ void __launch_bounds__(Threads)
     find_medians_kernel(Selection<C> selection, int rounds, std::uint32_t room,
                         std::uint32_t* ends) {
   using Bits = OrderedBits<C>;
-  auto& shared = dynamic_shared<SelectStorage<Threads>>();
+  auto& shared = dynamic_shared<SelectStorage<Threads, C>>();
   const LevelGroup<C>& group = selection.group;
   SearchedPart& stored = selection.parts[blockIdx.x];
   const partitioners::Segment segment = group.level(selection.depth).segment(blockIdx.x);

@@ -10,6 +10,7 @@
 
 #include <cuda_runtime.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -29,8 +30,35 @@ inline constexpr int most_compared = warp_threads;
 /// The most tuples of a segment that one thread finishes.
 inline constexpr int most_of_thread = 8;
 
-/// Shared memory of a block; behind it lie the columns of `capacity` tuples. Ranges of places are
-/// written as their begin, and their end times 2^16.
+/// A segment that is searched for its median.
+template <class C>
+struct SegmentSearch {
+  OrderedBits<C> least;     ///< a bound of the keys that are cut into bins
+  std::uint8_t shift;       ///< a bin has 2^shift values
+  std::uint8_t word;        ///< which of the superkey the keys are
+  std::uint16_t begin;      ///< of the places of what is cut into bins
+  std::uint16_t median;     ///< its place
+  std::uint16_t bin;        ///< that has the median's place,
+  std::uint16_t bin_begin;  ///< and its places
+  std::uint16_t bin_end;
+
+  /// Searches among the keys from `least_key` to `greatest`.
+  __device__ __forceinline__ void begin_word(int number, OrderedBits<C> least_key,
+                                             OrderedBits<C> greatest, int bins) {
+    least = least_key;
+    shift = static_cast<std::uint8_t>(Digit<OrderedBits<C>>(least, greatest, bins).shift);
+    word = static_cast<std::uint8_t>(number);
+  }
+  /// Whether the bin is so small that its tuples are compared with each other.
+  [[nodiscard]] __device__ __forceinline__ bool is_found() const {
+    return bin_end - bin_begin <= most_compared;
+  }
+  [[nodiscard]] __device__ __forceinline__ unsigned bin_of(OrderedBits<C> key) const {
+    return static_cast<unsigned>((key - least) >> shift);
+  }
+};
+
+/// Shared memory of a block; behind it lie the columns of `capacity` tuples.
 template <class Shape, class C>
 struct alignas(16) SubtreeStorage {
   static constexpr int most_segments = Shape::capacity / most_of_thread;  ///< that a block splits
@@ -39,18 +67,14 @@ struct alignas(16) SubtreeStorage {
   /// An unsigned integer of the size of C that atomics take.
   using Key = std::conditional_t<sizeof(C) == 4, unsigned, unsigned long long>;
 
-  // Of each segment: the range of the keys that are cut into bins, which word of the superkey they
-  // are, the segment's places, and those of the bin that has its median.
-  Key least[most_segments];
-  Key greatest[most_segments];
-  std::uint32_t places[most_segments];
-  std::uint32_t of_median[most_segments];
-  std::uint8_t words[most_segments];
-
-  std::uint16_t tuples[2][Shape::capacity];  ///< by places, before a level and after it
+  SegmentSearch<C> searches[most_segments];
+  std::uint16_t nodes[2 * most_segments];    ///< entry i of a depth's 2^depth: 2^depth + i
+  std::uint16_t tuples[2][Shape::capacity];  ///< by places, before a depth and after it
   std::uint32_t bins[bins_count + 1];        ///< counts; then how many are in the bins before
   std::uint32_t sums[Shape::warps];
-  std::uint32_t listed;  ///< tuples that are compared with all of their bin
+  std::uint32_t listed;        ///< tuples that are compared with all of their bin
+  Key least[most_dimensions];  ///< of all tuples, of each coordinate
+  Key greatest[most_dimensions];
 };
 template <class Shape, class C>
 constexpr std::size_t subtree_bytes(int dimensions) {
@@ -170,23 +194,41 @@ struct Subtree {
   }
 };
 
-/// The least and the greatest key of each segment. takes_part: whether this thread's tuple is one
-/// of those; segment: its own. One full warp, whose tuples are mostly of one segment.
-template <class Storage, class Bits>
-__device__ __forceinline__ void warp_extend_range(Storage& shared, bool takes_part, int segment,
-                                                  Bits key) {
-  using Key = typename Storage::Key;
-  const int first = __shfl_sync(full_warp, segment, 0);
-  const bool is_one = __all_sync(full_warp, takes_part && segment == first) != 0;
-  Bits least = key;
-  Bits greatest = key;
-  if (is_one) {
-    least = warp_min(key);
-    greatest = warp_max(key);
+/// Bounds of the keys of segment `number` of a depth: those of the medians above that were by the
+/// same coordinate.
+template <class Shape, class C>
+__device__ __forceinline__ void find_key_bounds(const SubtreeStorage<Shape, C>& shared,
+                                                const LocalTuples<Shape, C>& local, int primary,
+                                                int depth, std::uint32_t number,
+                                                OrderedBits<C>& least, OrderedBits<C>& greatest) {
+  least = shared.least[primary];
+  greatest = shared.greatest[primary];
+  for (int above = depth % local.dimensions; above < depth; above += local.dimensions) {
+    const std::uint32_t path = number >> (depth - above - 1);  // the side below that median
+    const int median = shared.nodes[(1u << above) + path / 2];
+    (path % 2 == 0 ? greatest : least) = local.key(median, primary, 0);
   }
-  if (is_one ? lane_index() == 0 : takes_part) {
-    atomicMin(&shared.least[segment], static_cast<Key>(least));
-    atomicMax(&shared.greatest[segment], static_cast<Key>(greatest));
+}
+
+/// Begins to search in the bin that has a segment's median: by finer bins; or, if its keys are the
+/// same, by the next word of the superkey.
+template <class Shape, class C>
+__device__ __forceinline__ void begin_next_search(const SubtreeStorage<Shape, C>& shared,
+                                                  const LocalTuples<Shape, C>& local, int primary,
+                                                  int bins, SegmentSearch<C>& search) {
+  using Bits = OrderedBits<C>;
+  search.begin = search.bin_begin;
+  if (search.shift > 0) {
+    const Bits least = search.least + (static_cast<Bits>(search.bin) << search.shift);
+    search.begin_word(search.word, least, least + ((Bits{1} << search.shift) - 1), bins);
+    return;
+  }
+  const int word = search.word + 1;
+  if (word == local.dimensions) {
+    search.begin_word(word, Bits{0}, Bits{0xFFFFFFFF}, bins);
+  } else {
+    const int coordinate = superkey_word(local.dimensions, primary, word);
+    search.begin_word(word, shared.least[coordinate], shared.greatest[coordinate], bins);
   }
 }
 
@@ -238,138 +280,122 @@ __device__ __forceinline__ void block_split(SubtreeStorage<Shape, C>& shared,
   const int primary = subtree.primary(depth);
   const int bins_each = Storage::bins_count >> depth;
   const auto place_of = [](int t) { return static_cast<int>(threadIdx.x) + t * Shape::threads; };
-  const auto packed = [](int begin, int end) {
-    return static_cast<unsigned>(begin) | static_cast<unsigned>(end) << 16;
-  };
-  const auto clear = [&] {
+  const bool has_search = threadIdx.x < 1u << depth;
+  const auto clear_bins = [&] {
 #pragma unroll
     for (int i = 0; i < Storage::bins_per_thread; ++i) shared.bins[place_of(i)] = 0;
-    if (threadIdx.x >= 1u << depth) return;
-    shared.least[threadIdx.x] = static_cast<typename Storage::Key>(~0ull);
-    shared.greatest[threadIdx.x] = 0;
   };
-  if (threadIdx.x < 1u << depth) {
+  if (has_search) {
+    SegmentSearch<C>& search = shared.searches[threadIdx.x];
     const partitioners::Segment segment = segment_of(subtree.count, depth, threadIdx.x);
-    shared.places[threadIdx.x] =
-        packed(static_cast<int>(segment.begin), static_cast<int>(segment.end));
-    shared.words[threadIdx.x] = 0;
+    search.begin = static_cast<std::uint16_t>(segment.begin);
+    search.median = static_cast<std::uint16_t>(segment.median());
+    Bits least = 0;
+    Bits greatest = 0;
+    find_key_bounds(shared, local, primary, depth, threadIdx.x, least, greatest);
+    search.begin_word(0, least, greatest, bins_each);
   }
   if (threadIdx.x == 0) shared.listed = 0;
-  clear();
-  __syncthreads();  // bins and ranges are empty, segments known
+  clear_bins();
+  __syncthreads();  // bins are empty, searches begun
 
   int tuples[Shape::items] = {};
-  int begins[Shape::items] = {};   // of what is cut into bins
-  int medians[Shape::items] = {};  // places
-  unsigned open = 0;               // bit t: where tuple t goes is not known
+  unsigned open = 0;  // bit t: where tuple t goes is not known
 #pragma unroll
   for (int t = 0; t < Shape::items; ++t) {
     if (segments[t] < 0) continue;
     tuples[t] = from[place_of(t)];
-    const std::uint32_t places = shared.places[segments[t]];
-    begins[t] = static_cast<int>(places & 0xFFFF);
-    medians[t] = begins[t] + (static_cast<int>(places >> 16) - begins[t] - 1) / 2;
     open |= 1u << t;
   }
-  std::uint16_t* const list =
-      from;  // of places; all of its tuples are read before the next barrier
+  std::uint16_t* const list = from;  // of places; before it is written a barrier follows
   const auto is_open = [&](int t) { return (open >> t & 1) != 0; };
   bool is_any_left = true;
-  for (int round = 0; is_any_left; ++round) {
-    Bits keys[Shape::items] = {};
-#pragma unroll
-    for (int t = 0; t < Shape::items; ++t) {
-      if (is_open(t)) {
-        const int word = round == 0 ? 0 : shared.words[segments[t]];
-        keys[t] = local.key(tuples[t], primary, word);
-      }
-      warp_extend_range(shared, is_open(t), segments[t], keys[t]);
-    }
-    __syncthreads();  // the ranges are known
-    std::uint32_t bins[Shape::items] = {};
-    std::uint32_t numbers[Shape::items] = {};  // in the bin
+  for (bool is_first = true; is_any_left; is_first = false) {
+    constexpr int shift = 16;
+    static_assert(Storage::bins_count <= 1 << shift);
+    std::uint32_t bins[Shape::items] = {};  // and, times 2^16, numbers in them
 #pragma unroll
     for (int t = 0; t < Shape::items; ++t) {
       if (!is_open(t)) continue;
-      const Digit<Bits> digit(shared.least[segments[t]], shared.greatest[segments[t]], bins_each);
-      bins[t] = static_cast<unsigned>(segments[t] * bins_each) + digit.bin(keys[t]);
-      numbers[t] = atomicAdd(&shared.bins[bins[t]], 1u);
+      const SegmentSearch<C>& search = shared.searches[segments[t]];
+      const Bits key = local.key(tuples[t], primary, is_first ? 0 : search.word);
+      bins[t] = static_cast<unsigned>(segments[t] * bins_each) + search.bin_of(key);
+      bins[t] |= atomicAdd(&shared.bins[bins[t]], 1u) << shift;
     }
     __syncthreads();  // all keys are counted
     block_scan_bins(shared);
 
-    bool is_left = false;
     unsigned listed = 0;
 #pragma unroll
     for (int t = 0; t < Shape::items; ++t) {
       if (!is_open(t)) continue;
-      const int origin = begins[t] - static_cast<int>(shared.bins[segments[t] * bins_each]);
-      begins[t] = origin + static_cast<int>(shared.bins[bins[t]]);
-      const int end = origin + static_cast<int>(shared.bins[bins[t] + 1]);
-      to[begins[t] + static_cast<int>(numbers[t])] = static_cast<std::uint16_t>(tuples[t]);
-      if (medians[t] < begins[t] || medians[t] >= end) {
+      SegmentSearch<C>& search = shared.searches[segments[t]];
+      const std::uint32_t bin = bins[t] % (1u << shift);
+      const std::uint32_t number = bins[t] >> shift;
+      const auto first_bin = static_cast<std::uint32_t>(segments[t] * bins_each);
+      const std::uint32_t origin = search.begin - shared.bins[first_bin];
+      const std::uint32_t begin = origin + shared.bins[bin];
+      const std::uint32_t end = origin + shared.bins[bin + 1];
+      to[begin + number] = static_cast<std::uint16_t>(tuples[t]);
+      bins[t] = begin + number;
+      if (search.median < begin || search.median >= end) {
         open &= ~(1u << t);
-      } else if (end - begins[t] <= most_compared) {
+        continue;
+      }
+      if (number == 0) {
+        search.bin = static_cast<std::uint16_t>(bin - first_bin);
+        search.bin_begin = static_cast<std::uint16_t>(begin);
+        search.bin_end = static_cast<std::uint16_t>(end);
+      }
+      if (end - begin <= most_compared) {
         open &= ~(1u << t);
         listed |= 1u << t;
-        shared.of_median[segments[t]] = packed(begins[t], end);
-      } else {
-        is_left = true;
-        if (numbers[t] == 0 &&
-            Digit<Bits>(shared.least[segments[t]], shared.greatest[segments[t]], bins_each)
-                .is_last()) {
-          ++shared.words[segments[t]];
-        }
       }
     }
-    const unsigned own = static_cast<unsigned>(__popc(listed));
+    const auto own = static_cast<unsigned>(__popc(listed));
     const unsigned through = warp_inclusive_sum(own);
     std::uint32_t next = 0;
     if (lane_index() == warp_threads - 1 && through > 0) next = atomicAdd(&shared.listed, through);
     next = __shfl_sync(full_warp, next, warp_threads - 1) + through - own;
 #pragma unroll
     for (int t = 0; t < Shape::items; ++t) {
-      if ((listed >> t & 1) == 0) continue;
-      list[next++] = static_cast<std::uint16_t>(begins[t] + static_cast<int>(numbers[t]));
+      if ((listed >> t & 1) != 0) list[next++] = static_cast<std::uint16_t>(bins[t]);
     }
-    is_any_left = __syncthreads_or(is_left ? 1 : 0) != 0;  // all are in the places of their bins
-    if (is_any_left) {
-      clear();
-      __syncthreads();  // for the next round
+    is_any_left = __syncthreads_or(open != 0 ? 1 : 0) != 0;  // all are in the places of their bins
+    if (!is_any_left) break;
+    if (has_search && !shared.searches[threadIdx.x].is_found()) {
+      begin_next_search(shared, local, primary, bins_each, shared.searches[threadIdx.x]);
     }
+    clear_bins();
+    __syncthreads();  // bins are empty, searches begun
   }
 
   // Tuples in the bins of medians: a thread each.
   const auto count = static_cast<int>(shared.listed);
   int places[Shape::items];
-  int found[Shape::items];
 #pragma unroll
   for (int t = 0; t < Shape::items; ++t) {
     if (place_of(t) >= count) continue;
     const int place = list[place_of(t)];
-    const auto segment =
-        static_cast<int>(segment_of_place(subtree.count, depth, static_cast<unsigned>(place)));
-    const std::uint32_t of_median = shared.of_median[segment];
-    const auto begin = static_cast<int>(of_median & 0xFFFF);
-    const auto end = static_cast<int>(of_median >> 16);
-    found[t] = to[place];
-    places[t] = begin;
-    for (int other = begin; other < end; ++other) {
-      places[t] += local.comes_before(to[other], found[t], primary, shared.words[segment]) ? 1 : 0;
+    const std::uint32_t segment =
+        segment_of_place(subtree.count, depth, static_cast<unsigned>(place));
+    const SegmentSearch<C>& search = shared.searches[segment];
+    tuples[t] = to[place];
+    places[t] = search.bin_begin;
+    for (int other = search.bin_begin; other < search.bin_end; ++other) {
+      places[t] += local.comes_before(to[other], tuples[t], primary, search.word) ? 1 : 0;
     }
-    const std::uint32_t of_segment = shared.places[segment];
-    const auto first = static_cast<int>(of_segment & 0xFFFF);
-    if (places[t] == first + (static_cast<int>(of_segment >> 16) - first - 1) / 2) {
-      subtree.store(depth, static_cast<unsigned>(segment), found[t]);
+    if (places[t] == search.median) {
+      shared.nodes[(1u << depth) + segment] = static_cast<std::uint16_t>(tuples[t]);
     }
   }
   __syncthreads();  // all are compared
 #pragma unroll
   for (int t = 0; t < Shape::items; ++t) {
-    if (place_of(t) < count) to[places[t]] = static_cast<std::uint16_t>(found[t]);
+    if (place_of(t) < count) to[places[t]] = static_cast<std::uint16_t>(tuples[t]);
     if (segments[t] < 0) continue;
-    const int place = place_of(t);
-    segments[t] = place == medians[t] ? -1 : 2 * segments[t] + (place > medians[t] ? 1 : 0);
+    const int median = shared.searches[segments[t]].median;
+    segments[t] = place_of(t) == median ? -1 : 2 * segments[t] + (place_of(t) > median ? 1 : 0);
   }
   __syncthreads();  // all tuples are in their places
 }
@@ -377,16 +403,38 @@ __device__ __forceinline__ void block_split(SubtreeStorage<Shape, C>& shared,
 /// Finishes the subtrees of all segments of a level, a block each: writes their nodes to the median
 /// stores, from that level's on. Segments have at most Shape::capacity tuples.
 template <class Shape, class C>
-__global__ void __launch_bounds__(Shape::threads)
+__global__ void __launch_bounds__(Shape::threads, 2)
     finish_subtrees_kernel(TupleColumns<C> in, partitioners::Level level, std::uint32_t* medians) {
   auto& shared = dynamic_shared<SubtreeStorage<Shape, C>>();
   const partitioners::Segment segment = level.segment(blockIdx.x);
   const auto count = static_cast<int>(segment.count());
   auto* const bits = reinterpret_cast<OrderedBits<C>*>(&shared + 1);
-  for (auto i = static_cast<int>(threadIdx.x); i < count; i += Shape::threads) {
-    for (int k = 0; k < in.dimensions; ++k) {
-      bits[k * Shape::capacity + i] = in.column(k)[segment.begin + static_cast<unsigned>(i)];
+  using Key = typename SubtreeStorage<Shape, C>::Key;
+  if (threadIdx.x < most_dimensions) {
+    shared.least[threadIdx.x] = static_cast<Key>(~0ull);
+    shared.greatest[threadIdx.x] = 0;
+  }
+  __syncthreads();  // the ranges are empty
+  for (int k = 0; k < in.dimensions; ++k) {
+    OrderedBits<C> least = static_cast<OrderedBits<C>>(~0ull);
+    OrderedBits<C> greatest = 0;
+#pragma unroll
+    for (int t = 0; t < Shape::items; ++t) {
+      const int i = static_cast<int>(threadIdx.x) + t * Shape::threads;
+      if (i >= count) continue;
+      const OrderedBits<C> key = in.column(k)[segment.begin + static_cast<unsigned>(i)];
+      bits[k * Shape::capacity + i] = key;
+      least = min(least, key);
+      greatest = max(greatest, key);
     }
+    least = warp_min(least);
+    greatest = warp_max(greatest);
+    if (lane_index() == 0) {
+      atomicMin(&shared.least[k], static_cast<Key>(least));
+      atomicMax(&shared.greatest[k], static_cast<Key>(greatest));
+    }
+  }
+  for (auto i = static_cast<int>(threadIdx.x); i < count; i += Shape::threads) {
     shared.tuples[0][i] = static_cast<std::uint16_t>(i);
   }
   __syncthreads();  // the tuples are there
@@ -402,9 +450,11 @@ __global__ void __launch_bounds__(Shape::threads)
     block_split(shared, subtree, depth, shared.tuples[depth % 2], shared.tuples[1 - depth % 2],
                 segments);
   }
-  for (std::uint32_t number = threadIdx.x; number < 1u << depth; number += Shape::threads) {
+  for (std::uint32_t i = threadIdx.x; i < 1u << depth; i += Shape::threads) {
+    const int above = std::bit_width(i) - 1;
+    if (i > 0) subtree.store(above, i - (1u << above), shared.nodes[i]);
     subtree.template finish_by_thread<most_of_thread>(
-        depth, number, segment_of(segment.count(), depth, number), shared.tuples[depth % 2]);
+        depth, i, segment_of(segment.count(), depth, i), shared.tuples[depth % 2]);
   }
 }
 

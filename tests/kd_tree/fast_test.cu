@@ -67,7 +67,7 @@ std::vector<OrderedBits<C>> columns_of(const PointSet<C>& points) {
 
 template <int Threads, class C>
 __global__ void select_in_segments_kernel(detail::LevelGroup<C> group, std::uint32_t* medians) {
-  auto& shared = dynamic_shared<detail::SelectStorage<Threads>>();
+  auto& shared = dynamic_shared<detail::SelectStorage<Threads, C>>();
   const detail::SegmentItems<C> items(group, 0, blockIdx.x);
   const std::uint32_t found = detail::block_select<Threads, C>(
       shared, items, group.tuples.dimensions, (items.count - 1) / 2, OrderedBits<C>{0},
@@ -87,7 +87,7 @@ TEST(Selection, FindsTheMedianOfAWholeSegment) {
     for (int number = 0; number < dimensions; ++number) {
       const partitioners::Level level{900, number};
       DeviceBuffer<std::uint32_t> places(level.segments());
-      launch({level.segments(), threads, sizeof(detail::SelectStorage<threads>)},
+      launch({level.segments(), threads, sizeof(detail::SelectStorage<threads, float>)},
              select_in_segments_kernel<threads, float>,
              detail::LevelGroup<float>{
                  {bits.data(), references.data(), 900, dimensions}, level, {nullptr, dimensions}},
