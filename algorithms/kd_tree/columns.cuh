@@ -61,13 +61,12 @@ struct SuperkeyRows {
   }
 };
 
-/// Whether the tuple at a place, of which coordinate `primary` is `key`, comes before one that is
-/// given as a row, or after it: negative, positive, or 0 if it is that one.
+/// Whether the tuple at a place comes before one that is given as a row, or after it: negative,
+/// positive, or 0 if it is that one. Their coordinates `primary` are equal. Not inlined, since
+/// hardly a tuple needs it.
 template <class C>
-__device__ __forceinline__ int compare_to_row(const TupleColumns<C>& tuples, std::int64_t place,
-                                              OrderedBits<C> key, const OrderedBits<C>* row,
-                                              int primary) {
-  if (key != row[primary]) return key < row[primary] ? -1 : 1;
+__device__ __noinline__ int compare_tie_to_row(const TupleColumns<C>& tuples, std::int64_t place,
+                                               const OrderedBits<C>* row, int primary) {
   for (int k = 1; k <= tuples.dimensions; ++k) {
     const OrderedBits<C> own = tuples.key(place, primary, k);
     const OrderedBits<C> other = row[superkey_word(tuples.dimensions, primary, k)];

@@ -58,7 +58,16 @@ struct LevelGroup {
   [[nodiscard]] __device__ __forceinline__ std::uint32_t side(int depth, std::uint32_t number,
                                                               std::uint32_t place,
                                                               OrderedBits<C> key) const {
-    const int order = compare_to_row(tuples, place, key, median(depth, number), primary(depth));
+    const OrderedBits<C>* const row = median(depth, number);
+    const OrderedBits<C> split = row[primary(depth)];
+    if (key != split) return 2 * number + (key > split ? 1 : 0);
+    return side_of_tie(depth, number, place);
+  }
+  /// The same of a tuple whose primary coordinate is that of the median.
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t side_of_tie(int depth,
+                                                                     std::uint32_t number,
+                                                                     std::uint32_t place) const {
+    const int order = compare_tie_to_row(tuples, place, median(depth, number), primary(depth));
     return order == 0 ? no_segment : 2 * number + (order > 0 ? 1 : 0);
   }
   /// The segment of a depth that the tuple at a place of segment `number` of the base lies in.
@@ -102,16 +111,15 @@ __device__ __forceinline__ void find_segments(const LevelGroup<C>& group, int de
     tile.load(group.tuples.column(group.primary(above)), keys);
 #pragma unroll
     for (int t = 0; t < Tile::items; ++t) {
-      if (segments[t] < 0) continue;
-      const OrderedBits<C> split = splits.keys[(1 << above) + segments[t]];
-      if (keys[t] != split) {
-        segments[t] = 2 * segments[t] + (keys[t] > split ? 1 : 0);
-        continue;
+      const OrderedBits<C> split = splits.keys[(1 << above) + max(segments[t], 0)];
+      if (segments[t] >= 0 && keys[t] == split) {
+        const std::uint32_t segment = (unit << above) + static_cast<unsigned>(segments[t]);
+        const std::uint32_t side = group.side_of_tie(above, segment, tile.place(t));
+        if (side == no_segment) on_median(above, segment, tile.place(t));
+        segments[t] = side == no_segment ? -1 : 2 * segments[t] + static_cast<int>(side % 2);
+      } else {
+        segments[t] = segments[t] < 0 ? -1 : 2 * segments[t] + (keys[t] > split ? 1 : 0);
       }
-      const std::uint32_t segment = (unit << above) + static_cast<unsigned>(segments[t]);
-      const std::uint32_t side = group.side(above, segment, tile.place(t), keys[t]);
-      if (side == no_segment) on_median(above, segment, tile.place(t));
-      segments[t] = side == no_segment ? -1 : 2 * segments[t] + static_cast<int>(side % 2);
     }
   }
 }
@@ -179,19 +187,18 @@ constexpr std::int64_t most_listed(std::int64_t count) {
 }
 
 /// A number without pattern, for the choice of a sample.
-__device__ __forceinline__ std::uint32_t scattered(std::uint64_t x) {
-  x = (x + 1) * 0x9E3779B97F4A7C15u;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return static_cast<std::uint32_t>(x >> 32);
+__device__ __forceinline__ std::uint32_t scattered(std::uint32_t x) {
+  x = (x ^ x >> 16) * 0x7FEB352Du;
+  x = (x ^ x >> 15) * 0x846CA68Bu;
+  return x ^ x >> 16;
 }
 /// Chooses a sample: `samples` of `count` places, one of each of as many equal shares.
 struct SampleShares {
   std::uint64_t share;  ///< 32 bits after the binary point
-  std::uint64_t seed;
+  std::uint32_t seed;
 
   __device__ __forceinline__ SampleShares(std::uint32_t count, std::uint32_t samples,
-                                          std::uint64_t seed_of_all)
+                                          std::uint32_t seed_of_all)
       : share(samples == 0 ? 0 : (std::uint64_t{count} << 32) / samples), seed(seed_of_all) {}
   [[nodiscard]] __device__ __forceinline__ std::uint32_t place(std::uint32_t i) const {
     const auto from = static_cast<std::uint32_t>(share * i >> 32);
@@ -320,7 +327,7 @@ __global__ void __launch_bounds__(Threads) find_brackets_kernel(Selection<C> sel
   const partitioners::Segment places = group.base.segment(unit);
   const std::uint32_t draws =
       min(sample_size(group.level(depth).largest_segment()) << depth, places.count());
-  const SampleShares shares(places.count(), draws, std::uint64_t{blockIdx.x} << 32);
+  const SampleShares shares(places.count(), draws, scattered(blockIdx.x));
   Bits least = static_cast<Bits>(~Bits{0});
   Bits greatest = 0;
   constexpr int batch = 4;  // that a thread loads at once
@@ -383,9 +390,8 @@ __global__ void __launch_bounds__(Threads)
   const SearchedPart part = stored;
   if (part.has_missed != 0) return;
   const Candidates<C> list = selection.list(round - 1, blockIdx.x, room);
-  const SampleShares shares(
-      part.count, shared.count,
-      (std::uint64_t{blockIdx.x} << 32) + static_cast<unsigned>(round) * most_sampled);
+  const SampleShares shares(part.count, shared.count,
+                            scattered(blockIdx.x) + static_cast<unsigned>(round) * most_sampled);
   Bits least = static_cast<Bits>(~Bits{0});
   Bits greatest = 0;
   for (std::uint32_t i = threadIdx.x; i < shared.count; i += Threads) {
@@ -438,20 +444,27 @@ __device__ __forceinline__ void block_collect(CollectStorage<C>& shared,
   unsigned inside = 0;  // bit t: tuple t
 #pragma unroll
   for (int t = 0; t < Tile::items; ++t) {
+    const int own = max(segments[t], 0);
+    const OrderedBits<C> low = shared.ends[0][own];
+    const OrderedBits<C> high = shared.ends[1][own];
+    bool is_before = keys[t] < low;
+    bool is_inside = keys[t] >= low && keys[t] <= high;
+    if (segments[t] >= 0 && (keys[t] == low || keys[t] == high)) {
+      const auto compare_to = [&](int end) {
+        return compare_tie_to_row(selection.group.tuples, places[t],
+                                  selection.bracket(first + static_cast<unsigned>(own), end),
+                                  selection.primary());
+      };
+      is_before = keys[t] == low && compare_to(0) < 0;
+      is_inside = !is_before && (keys[t] != high || compare_to(1) <= 0);
+    }
     if (segments[t] < 0) continue;
-    const auto compare_to = [&](int end) {
-      const OrderedBits<C> key = shared.ends[end][segments[t]];
-      if (keys[t] != key) return keys[t] < key ? -1 : 1;
-      return compare_to_row(selection.group.tuples, places[t], keys[t],
-                            selection.bracket(first + static_cast<unsigned>(segments[t]), end),
-                            selection.primary());
-    };
-    if (compare_to(0) < 0) {
-      const std::uint32_t one = 1u << segments[t] % 2 * 16;
-      before[0] += segments[t] < 2 ? one : 0;
-      before[1] += segments[t] < 2 ? 0 : one;
-    } else if (compare_to(1) <= 0) {
-      numbers[t] = atomicAdd(&shared.inside[segments[t]], 1u);
+    if (is_before) {
+      const std::uint32_t one = 1u << own % 2 * 16;
+      before[0] += own < 2 ? one : 0;
+      before[1] += own < 2 ? 0 : one;
+    } else if (is_inside) {
+      numbers[t] = atomicAdd(&shared.inside[own], 1u);
       inside |= 1u << t;
     }
   }

@@ -36,6 +36,7 @@ struct SegmentSearch {
   OrderedBits<C> least;     ///< a bound of the keys that are cut into bins
   std::uint8_t shift;       ///< a bin has 2^shift values
   std::uint8_t word;        ///< which of the superkey the keys are
+  std::uint16_t first;      ///< of the segment's places
   std::uint16_t begin;      ///< of the places of what is cut into bins
   std::uint16_t median;     ///< its place
   std::uint16_t bin;        ///< that has the median's place,
@@ -116,19 +117,6 @@ __device__ __forceinline__ partitioners::Segment segment_of(std::uint32_t count,
   }
   return segment;
 }
-/// The segment of a depth that a place lies in, which is no median's above.
-__device__ __forceinline__ std::uint32_t segment_of_place(std::uint32_t count, int depth,
-                                                          std::uint32_t place) {
-  partitioners::Segment segment{0, count};
-  std::uint32_t number = 0;
-  for (int above = 0; above < depth; ++above) {
-    const bool is_greater = place > segment.median();
-    segment = is_greater ? segment.greater_side() : segment.less_side();
-    number = 2 * number + (is_greater ? 1 : 0);
-  }
-  return number;
-}
-
 /// A block's subtree: its tuples, and where its nodes go.
 template <class Shape, class C>
 struct Subtree {
@@ -288,7 +276,8 @@ __device__ __forceinline__ void block_split(SubtreeStorage<Shape, C>& shared,
   if (has_search) {
     SegmentSearch<C>& search = shared.searches[threadIdx.x];
     const partitioners::Segment segment = segment_of(subtree.count, depth, threadIdx.x);
-    search.begin = static_cast<std::uint16_t>(segment.begin);
+    search.first = static_cast<std::uint16_t>(segment.begin);
+    search.begin = search.first;
     search.median = static_cast<std::uint16_t>(segment.median());
     Bits least = 0;
     Bits greatest = 0;
@@ -307,6 +296,7 @@ __device__ __forceinline__ void block_split(SubtreeStorage<Shape, C>& shared,
     tuples[t] = from[place_of(t)];
     open |= 1u << t;
   }
+  const Bits* const column = local.bits + primary * Shape::capacity;
   std::uint16_t* const list = from;  // of places; before it is written a barrier follows
   const auto is_open = [&](int t) { return (open >> t & 1) != 0; };
   bool is_any_left = true;
@@ -318,7 +308,7 @@ __device__ __forceinline__ void block_split(SubtreeStorage<Shape, C>& shared,
     for (int t = 0; t < Shape::items; ++t) {
       if (!is_open(t)) continue;
       const SegmentSearch<C>& search = shared.searches[segments[t]];
-      const Bits key = local.key(tuples[t], primary, is_first ? 0 : search.word);
+      const Bits key = is_first ? column[tuples[t]] : local.key(tuples[t], primary, search.word);
       bins[t] = static_cast<unsigned>(segments[t] * bins_each) + search.bin_of(key);
       bins[t] |= atomicAdd(&shared.bins[bins[t]], 1u) << shift;
     }
@@ -372,13 +362,19 @@ __device__ __forceinline__ void block_split(SubtreeStorage<Shape, C>& shared,
 
   // Tuples in the bins of medians: a thread each.
   const auto count = static_cast<int>(shared.listed);
+  const float shares = static_cast<float>(1u << depth) / static_cast<float>(subtree.count + 1);
   int places[Shape::items];
 #pragma unroll
   for (int t = 0; t < Shape::items; ++t) {
     if (place_of(t) >= count) continue;
     const int place = list[place_of(t)];
-    const std::uint32_t segment =
-        segment_of_place(subtree.count, depth, static_cast<unsigned>(place));
+    // A segment and the gap after it are an equal share of count + 1 places, rounded.
+    auto segment = static_cast<std::uint32_t>(static_cast<float>(place) * shares);
+    if (place < shared.searches[segment].first) {
+      --segment;
+    } else if (segment + 1 < 1u << depth && place >= shared.searches[segment + 1].first) {
+      ++segment;
+    }
     const SegmentSearch<C>& search = shared.searches[segment];
     tuples[t] = to[place];
     places[t] = search.bin_begin;
