@@ -65,7 +65,7 @@ struct SuperkeyRows {
 /// positive, or 0 if it is that one. Their coordinates `primary` are equal. Not inlined, since
 /// hardly a tuple needs it.
 template <class C>
-__device__ __noinline__ int compare_tie_to_row(const TupleColumns<C>& tuples, std::int64_t place,
+__device__ __noinline__ int compare_tie_to_row(TupleColumns<C> tuples, std::int64_t place,
                                                const OrderedBits<C>* row, int primary) {
   for (int k = 1; k <= tuples.dimensions; ++k) {
     const OrderedBits<C> own = tuples.key(place, primary, k);
@@ -92,8 +92,9 @@ struct TilePlaces {
   /// Takes what lies at these places, all at once.
   template <class T>
   __device__ __forceinline__ void load(const T* column, T (&values)[Tile::items]) const {
+    const T* const own = column + place(0);
 #pragma unroll
-    for (int t = 0; t < Tile::items; ++t) values[t] = exists(t) ? column[place(t)] : T{};
+    for (int t = 0; t < Tile::items; ++t) values[t] = exists(t) ? own[t * warp_threads] : T{};
   }
 };
 

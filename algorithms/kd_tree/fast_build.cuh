@@ -125,6 +125,7 @@ class FastBuild {
       const int levels = levels_of_group(number);
       selection_.group.tuples = from_;
       selection_.group.base = level_of(number);
+      selection_.group.base_primary = number % dimensions_;
       for (int depth = 0; depth < levels; ++depth) select_medians(depth, depth == levels - 1);
       move_to_segments(levels);
       std::swap(from_, to_);

@@ -41,13 +41,17 @@ template <class C>
 struct LevelGroup {
   TupleColumns<C> tuples;
   partitioners::Level base;
+  int base_primary;         ///< the coordinate that the base splits by
   SuperkeyRows<C> medians;  ///< of all segments of depth 0, then of depth 1, ...
 
   [[nodiscard]] __host__ __device__ partitioners::Level level(int depth) const {
     return {base.n, base.number + depth};
   }
-  [[nodiscard]] __host__ __device__ int primary(int depth) const {
-    return (base.number + depth) % tuples.dimensions;
+  [[nodiscard]] __device__ __forceinline__ int primary(int depth) const {
+    int coordinate = base_primary + depth;
+    while (coordinate >= tuples.dimensions)
+      coordinate -= tuples.dimensions;  // hardly ever more than once
+    return coordinate;
   }
   [[nodiscard]] __device__ __forceinline__ OrderedBits<C>* median(int depth,
                                                                   std::uint32_t number) const {
@@ -437,42 +441,38 @@ __device__ __forceinline__ void block_collect(CollectStorage<C>& shared,
                                               const OrderedBits<C> (&keys)[Tile::items],
                                               const std::uint32_t (&places)[Tile::items], int round,
                                               std::uint32_t room) {
-  // 16 bits for each segment; a warp's tuples are fewer.
+  // A byte for each segment: a thread's tuples are fewer than 2^8, a warp's than 2^16.
   static_assert(Tile::items * warp_threads < 1 << 16 && CollectStorage<C>::most_segments == 4);
-  std::uint32_t before[2] = {0, 0};
+  std::uint32_t before = 0;
   std::uint32_t numbers[Tile::items];
   unsigned inside = 0;  // bit t: tuple t
 #pragma unroll
   for (int t = 0; t < Tile::items; ++t) {
-    const int own = max(segments[t], 0);
+    const bool exists = segments[t] >= 0;
+    const int own = exists ? segments[t] : 0;
     const OrderedBits<C> low = shared.ends[0][own];
     const OrderedBits<C> high = shared.ends[1][own];
     bool is_before = keys[t] < low;
-    bool is_inside = keys[t] >= low && keys[t] <= high;
-    if (segments[t] >= 0 && (keys[t] == low || keys[t] == high)) {
+    bool is_inside = keys[t] <= high;
+    if (exists && (keys[t] == low || keys[t] == high)) {
       const auto compare_to = [&](int end) {
         return compare_tie_to_row(selection.group.tuples, places[t],
                                   selection.bracket(first + static_cast<unsigned>(own), end),
                                   selection.primary());
       };
       is_before = keys[t] == low && compare_to(0) < 0;
-      is_inside = !is_before && (keys[t] != high || compare_to(1) <= 0);
+      is_inside = keys[t] != high || compare_to(1) <= 0;
     }
-    if (segments[t] < 0) continue;
-    if (is_before) {
-      const std::uint32_t one = 1u << own % 2 * 16;
-      before[0] += own < 2 ? one : 0;
-      before[1] += own < 2 ? 0 : one;
-    } else if (is_inside) {
+    before += exists && is_before ? 1u << 8 * own : 0u;
+    if (exists && !is_before && is_inside) {
       numbers[t] = atomicAdd(&shared.inside[own], 1u);
       inside |= 1u << t;
     }
   }
-  before[0] = warp_sum(before[0]);
-  if (count > 2) before[1] = warp_sum(before[1]);
+  const std::uint32_t of_warp[2] = {warp_sum(before & 0xFF00FF), warp_sum(before >> 8 & 0xFF00FF)};
   if (lane_index() < count) {
-    const std::uint32_t both = lane_index() < 2 ? before[0] : before[1];
-    atomicAdd(&shared.before[lane_index()], both >> lane_index() % 2 * 16 & 0xFFFF);
+    const std::uint32_t both = lane_index() % 2 == 0 ? of_warp[0] : of_warp[1];
+    atomicAdd(&shared.before[lane_index()], both >> lane_index() / 2 * 16 & 0xFFFF);
   }
   __syncthreads();  // all are counted
   if (static_cast<int>(threadIdx.x) < count) {

@@ -378,8 +378,16 @@ __device__ __forceinline__ void block_split(SubtreeStorage<Shape, C>& shared,
     const SegmentSearch<C>& search = shared.searches[segment];
     tuples[t] = to[place];
     places[t] = search.bin_begin;
-    for (int other = search.bin_begin; other < search.bin_end; ++other) {
-      places[t] += local.comes_before(to[other], tuples[t], primary, search.word) ? 1 : 0;
+    const int word = search.word;
+    const Bits key = local.key(tuples[t], primary, word);
+#pragma unroll 4
+    for (int i = search.bin_begin; i < search.bin_end; ++i) {
+      const int other = to[i];
+      const Bits other_key = local.key(other, primary, word);
+      places[t] += other_key < key ? 1 : 0;
+      if (other_key == key && other != tuples[t]) {
+        places[t] += local.comes_before(other, tuples[t], primary, word + 1) ? 1 : 0;
+      }
     }
     if (places[t] == search.median) {
       shared.nodes[(1u << depth) + segment] = static_cast<std::uint16_t>(tuples[t]);

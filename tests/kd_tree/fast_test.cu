@@ -89,8 +89,10 @@ TEST(Selection, FindsTheMedianOfAWholeSegment) {
       DeviceBuffer<std::uint32_t> places(level.segments());
       launch({level.segments(), threads, sizeof(detail::SelectStorage<threads, float>)},
              select_in_segments_kernel<threads, float>,
-             detail::LevelGroup<float>{
-                 {bits.data(), references.data(), 900, dimensions}, level, {nullptr, dimensions}},
+             detail::LevelGroup<float>{{bits.data(), references.data(), 900, dimensions},
+                                       level,
+                                       number,
+                                       {nullptr, dimensions}},
              places.data());
       const auto found = on_host(places);
       for (std::uint32_t k = 0; k < level.segments(); ++k) {
