@@ -290,10 +290,21 @@ class Neighbours : public Asked {
   }
 
   harness::Execution prepare(const Parameters& point) override {
-    if (is_nodes(point, "ask_stores", "ask_nodes")) {
-      return [this](cudaStream_t stream) { ask(node_tree(), stream); };
+    using kd_tree::Preparation;
+    const std::string& variant = point.text("variant");
+    memory_ = std::make_unique<kd_tree::QueryMemory>();
+    if (variant == "ask_nodes") {
+      return [this](cudaStream_t stream) { ask(node_tree(), Preparation::none, stream); };
     }
-    return [this](cudaStream_t stream) { ask(median_tree(), stream); };
+    const std::map<std::string, Preparation> preparations = {
+        {"ask_stores", Preparation::none},
+        {"ask_in_order", Preparation::tree},
+        {"ask_sorted", Preparation::tree_and_queries}};
+    const auto found = preparations.find(variant);
+    if (found == preparations.end()) throw harness::NotHere("is of another operation");
+    return [this, preparation = found->second](cudaStream_t stream) {
+      ask(median_tree(), preparation, stream);
+    };
   }
   void poison(cudaStream_t stream) override {
     poison_bytes(tuples_.data(), tuples_.count() * 4, stream);
@@ -309,17 +320,15 @@ class Neighbours : public Asked {
   }
   /// Nodes that a search visits which goes to the query's side first.
   [[nodiscard]] std::map<std::string, double> counters() const override {
-    return {{"visits_a_query", visits_ / static_cast<double>(queries_.count() / d_)}};
+    return {{"visits_a_query", visits_ / static_cast<double>(queries_.count() / d_)},
+            {"workspace_bytes", static_cast<double>(memory_->bytes())}};
   }
 
  private:
   template <class Tree>
-  void ask(const Tree& tree, cudaStream_t stream) {
-    if (k_ == 1) {
-      kd_tree::nearest(tree, queries_.span(), tuples_.span(), distances_.span(), stream);
-    } else {
-      kd_tree::k_nearest(tree, queries_.span(), k_, tuples_.span(), distances_.span(), stream);
-    }
+  void ask(const Tree& tree, kd_tree::Preparation preparation, cudaStream_t stream) {
+    kd_tree::k_nearest(tree, queries_.span(), k_, tuples_.span(), distances_.span(), *memory_,
+                       stream, {preparation});
   }
 
   int k_;
@@ -329,6 +338,7 @@ class Neighbours : public Asked {
   DeviceBuffer<float> distances_;
   DeviceBuffer<std::uint32_t> expected_tuples_;
   DeviceBuffer<float> expected_distances_;
+  std::unique_ptr<kd_tree::QueryMemory> memory_ = std::make_unique<kd_tree::QueryMemory>();
 };
 
 std::unique_ptr<harness::Problem> make_problem_of(const Parameters& problem) {
@@ -342,14 +352,16 @@ bool is_of_queries(const Parameters& problem) {
   return problem.text("operation") == "nearest" || problem.text("operation") == "k_nearest";
 }
 
-/// The tuples, twice the stores, and of builds some copies of the tuples; of queries these and two
-/// times their answers.
+/// The tuples, twice the stores, and of builds some copies of the tuples; of queries the tuples in
+/// order, these queries twice, two times their answers, and what their sort needs.
 std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t n = problem.integer("n");
   const std::int64_t d = problem.integer("d");
   const std::int64_t queries = is_of_queries(problem) ? problem.integer("queries") : 0;
   const std::int64_t build = problem.text("operation") == "build" ? 16 * n * (d + 1) : 16 * n;
-  return 4 * n * d + 16 * n + build + queries * (4 * d + 16 * problem.integer("k")) + (1 << 20);
+  const std::int64_t in_order = queries > 0 ? 8 * n * (d + 1) : 0;
+  return 4 * n * d + 16 * n + build + in_order +
+         queries * (8 * d + 24 + 16 * problem.integer("k")) + (1 << 20);
 }
 
 /// Coordinates that a build moves over all its levels; nodes that queries visit, about.
@@ -402,8 +414,9 @@ std::string demonstration() {
   const int k = 3;
   DeviceBuffer<std::uint32_t> tuples(k);
   DeviceBuffer<float> distances(k);
+  kd_tree::QueryMemory asking;
   kd_tree::k_nearest(kd_tree::MedianTree<float>{points, stores.span(), nodes}, query.span(), k,
-                     tuples.span(), distances.span(), nullptr);
+                     tuples.span(), distances.span(), asking, nullptr);
   std::vector<std::uint32_t> found(k);
   std::vector<float> squares(k);
   copy_back(found, tuples);
@@ -458,7 +471,11 @@ harness::Technique kd_tree_technique() {
             "verify: the implicit form, breadth first"},
            {"verify_nodes", Role::technique, Runs::anywhere, "verify: nodes with links"},
            {"ask_stores", Role::technique, Runs::anywhere, "queries over the implicit form"},
-           {"ask_nodes", Role::technique, Runs::anywhere, "queries over nodes with links"}}),
+           {"ask_nodes", Role::technique, Runs::anywhere, "queries over nodes with links"},
+           {"ask_in_order", Role::technique, Runs::anywhere,
+            "queries over tuples that are put in order first"},
+           {"ask_sorted", Role::technique, Runs::anywhere,
+            "the same, and queries too are brought into the order of the tree"}}),
       .device_bytes = device_bytes,
       .make_problem = make_problem_of,
       .steps = steps,

@@ -17,12 +17,13 @@ BUILDS = {
     "half_sorts": style.Look("half_sorts (source)", style.NAIVE, "s", "--"),
     "cpu": style.Look("CPU, Brown's build", style.PEER, "D", ":"),
 }
-FORMS = ("ask_stores", "ask_nodes")
+FORMS = ("ask_stores", "ask_nodes", "ask_in_order", "ask_sorted")
 LOOKS_OF_QUERIES = {
-    ("ask_stores", "random"): style.Look("median stores, at random", style.STRONG, "o", "-"),
-    ("ask_stores", "curve"): style.Look("median stores, along a curve", style.MIDDLE, "s", "--"),
-    ("ask_nodes", "random"): style.Look("nodes, at random", style.SOURCE, "^", "-."),
-    ("ask_nodes", "curve"): style.Look("nodes, along a curve", style.PEER, "D", ":"),
+    ("ask_nodes", "random"): style.Look("nodes, at random", style.NAIVE, "s", "--"),
+    ("ask_stores", "random"): style.Look("median stores, at random", style.SOURCE, "^", "-."),
+    ("ask_stores", "curve"): style.Look("median stores, along a curve", style.PEER, "D", ":"),
+    ("ask_in_order", "random"): style.Look("put in order, at random", style.MIDDLE, "v", "-"),
+    ("ask_sorted", "random"): style.Look("and queries sorted", style.STRONG, "o", "-", 2.2, 6),
 }
 VERIFIED = {
     "verify_stores": style.Look("median stores", style.STRONG, "o", "-"),

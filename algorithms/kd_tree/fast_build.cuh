@@ -1,13 +1,14 @@
 // The fast build: whole tuples in columns, and no reference arrays.
 //
-//   gather     tuples to columns, in the order-preserving form
-//   a level    while segments are larger than a block holds: the exact median of each segment by
-//              selection (median_selection.cuh), and one pass that moves its tuples to the sides of
-//              it, in any order within them, since nothing of the tree depends on that
-//   finish     a block for each segment that is left (subtree.cuh)
+//   gather       tuples to columns, in the order-preserving form
+//   up to three  while segments are larger than a block holds: the exact median of each segment of
+//   levels       these levels by selection (median_selection.cuh), and one pass that moves all
+//                tuples to the segments below, in any order within them, since nothing of the tree
+//                depends on that
+//   finish       a block for each segment that is left (subtree.cuh)
 //
-// Memory: two copies of the tuples and their numbers, and for selections up to three quarters of
-// one, or one and a half where blocks are small (most_copied).
+// Memory: two copies of the tuples and their numbers; keys and places of what selections list
+// (most_listed), an eighth of the tuples where segments are large, and less again of that.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -15,6 +15,11 @@
 
 namespace warpath::kd_tree::detail {
 
+/// Blocks of 256 threads for so many of them, or as many as are enough.
+inline unsigned blocks_of_256(std::int64_t threads) {
+  return static_cast<unsigned>(std::min<std::int64_t>(divide_up(threads, 256), 1 << 16));
+}
+
 /// Fills in the nodes of a level: entry k of its median store has entries 2 k and 2 k + 1 of the
 /// next one, `children`, as children; null if there is no next one. A template as all kernels in
 /// headers are, so that any number of files may include it.
@@ -41,9 +46,8 @@ inline void run_fill_nodes(const std::uint32_t* medians, std::int64_t node_count
   for (int level = 0; level < levels; ++level) {
     const std::int64_t entries = std::int64_t{1} << level;
     const std::uint32_t* const of_level = medians + first_entry(level);
-    const std::int64_t blocks = std::min<std::int64_t>(divide_up(entries, 256), 1 << 16);
-    launch({static_cast<unsigned>(blocks), 256, 0, stream}, fill_nodes_kernel<Node>, of_level,
-           entries, level + 1 < levels ? of_level + entries : nullptr, nodes.data);
+    launch({blocks_of_256(entries), 256, 0, stream}, fill_nodes_kernel<Node>, of_level, entries,
+           level + 1 < levels ? of_level + entries : nullptr, nodes.data);
   }
 }
 

@@ -7,50 +7,98 @@ MUTATIONS = [
     ),
     (
         "verify: of equal tuples, any order",
-        "const int order = compare_superkeys(own, other, dimensions, level % dimensions); const bool is_less = order < 0 || <<<(order == 0 && tuple < ancestor) ||| order == 0>>>;",
+        "return order < 0 || <<<(order == 0 && a.number < b.number) ||| order == 0>>>;",
     ),
     (
         "verify: only the parent is compared with",
-        "below = above; if (<<<ancestor >= tuples ||| ancestor >= tuples || level + 2 < level_count(i + 1)>>>) continue;",
+        "below = above; if (<<<!verified.is_tuple(ancestor) ||| !verified.is_tuple(ancestor) || above != (i - 1) / 2>>>) continue;",
+    ),
+    (
+        "verify: what lies above a block's subtree is not compared with",
+        "if (t == 0) above.needed = <<<needed ||| 0>>>;",
+    ),
+    (
+        "verify: of the ancestors above, the nearest of either side is enough",
+        "is_needed = k_of(nearer) != k_of(t) || <<<is_greater_than(nearer) != is_greater_than(t) ||| false>>>;",
+    ),
+    (
+        "verify: inside a block's subtree, only the parent is compared with",
+        "if (<<<!verified.is_tuple(numbers[ancestor]) ||| !verified.is_tuple(numbers[ancestor]) || ancestor != (j - 1) / 2>>>) continue;",
+    ),
+    (
+        "verify: the parent of a subtree's root is not asked for",
+        "const std::uint32_t parent = <<<j > 0 ? numbers[(j - 1) / 2] : above.numbers[0] ||| j > 0 ? numbers[(j - 1) / 2] : 0>>>;",
     ),
     (
         "verify: a tuple may have two entries",
-        "if (<<<first_entries[tuple] != i ||| false>>>) return Flaw::twice;",
+        "if (<<<(atomicOr(&seen[number / 32], bit) & bit) != 0 ||| false>>>) *twice = 1;",
+    ),
+    (
+        "verify: the second entry of a tuple is the first",
+        "if (<<<tuple < tuples && first_entries[tuple] != i ||| tuple < tuples && first_entries[tuple] == i>>>)",
     ),
     (
         "search: the farther side is never entered",
-        "if (<<<!visit.wants(k, side.coordinate, side.is_greater) ||| true>>>) continue;",
+        "const WaitingSide& side = sides[--waiting]; if (<<<!visit.wants(side.distance) ||| true>>>) continue;",
+    ),
+    (
+        "search in order: the farther side is never entered",
+        "const WaitingPart& side = sides[--waiting]; if (<<<!visit.wants(side.distance) ||| true>>>) continue;",
+    ),
+    (
+        "search by a warp: a box is farther than it is",
+        "const Distance<C> side_there = lane == part.k ? <<<max(side, to_node) ||| side + to_node>>> : side;",
+    ),
+    (
+        "search by a warp: the sides of a box are not kept",
+        "if (has_side) <<<side = storage.sides[waiting][lane] ||| side += storage.sides[waiting][lane]>>>;",
+    ),
+    (
+        "in order: the path of a row's entry turns the wrong way",
+        "entry = 2 * entry + <<<(is_greater ? 2 : 1) ||| (is_greater ? 1 : 2)>>>; count",
+    ),
+    (
+        "queries: answers stay in the order of the tree",
+        "answer(tree, i, <<<queries.numbers == nullptr ? i : std::int64_t{queries.numbers[i]} ||| i>>>);",
     ),
     (
         "nearest: ties go to whom comes first",
-        "if (distance < best || <<<(distance == best && tuple < nearest) ||| false>>>) {",
+        "return <<<tree.number(place) < tree.number(other.place) ||| false>>>;",
     ),
     (
         "nearest: sides as near as the best are left out",
-        "return <<<distance_to_side(query_[k], coordinate, is_greater) <= best ||| distance_to_side(query_[k], coordinate, is_greater) < best>>>;",
+        "&& <<<distance <= list_.farthest() ||| distance < list_.farthest()>>>;",
     ),
     (
-        "k nearest: ties go to whom comes first",
-        "return a.distance < b.distance || <<<(a.distance == b.distance && a.tuple < b.tuple) ||| false>>>;",
+        "nearest: what is as far as the farthest around is left out",
+        "return <<<distance <= limit_ ||| distance < limit_>>> &&",
+    ),
+    (
+        "nearest by a warp: ties go to whom comes first",
+        "return distances_[slot] < distance || <<<(distances_[slot] == distance && tuples_[slot] < tuple) ||| distances_[slot] == distance>>>;",
+    ),
+    (
+        "nearest by a warp: what moves to the next slot is lost",
+        "carried_tuple = <<<__shfl_sync(full_warp, tuples_[below], last) ||| tuple>>>;",
     ),
     (
         "k nearest: a heap of one less",
-        "sink(found, <<<k_ ||| k_ - 1>>>);",
+        "sink(found, <<<output_.k ||| output_.k - 1>>>, tree);",
     ),
     (
         "radius: what is as far as the radius is left out",
-        "if (<<<squared_distance(query_, coordinates, dimensions_) <= squared_radius_ ||| squared_distance(query_, coordinates, dimensions_) < squared_radius_>>>) take_(tuple);",
+        "if (<<<query_.squared_distance_to(tuple) <= squared_radius_ ||| query_.squared_distance_to(tuple) < squared_radius_>>>) take_(place);",
     ),
     (
         "box: the corner is outside",
-        "return is_greater ? <<<coordinate <= high_[k] ||| coordinate < high_[k]>>> : low_[k] <= coordinate;",
+        "const bool is_reached = is_greater ? <<<coordinate <= high_[k] ||| coordinate < high_[k]>>> : low_[k] <= coordinate;",
     ),
     (
         "lists: answers are not sorted",
-        "{{{merge_sort::sort_keys(DeviceSpan<std::uint64_t>{answers, tuples.count}, memory.sort, stream); ||| ;}}}",
+        "{{{merge_sort::sort_keys(answers, asking.memory.sort, stream); ||| ;}}}",
     ),
     (
         "lists: they go on beyond their room",
-        "if (<<<place < end ||| true>>>) out[place++] = query | tuple;",
+        "if (<<<next < end ||| true>>>) out.data[next++] = query | tree.number(row);",
     ),
 ]

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -50,15 +51,25 @@ struct DeviceTree {
   [[nodiscard]] NodeTree<C> by_nodes() const {
     return {{coordinates.span(), points.dimensions}, nodes.span(), root, count()};
   }
-  /// Calls act(tree) with either form.
+  /// Calls act(tree, options) with either form of the tree and every preparation, and with the tree
+  /// put in order by the caller.
   template <class Act>
-  void with_both(const Act& act) const {
-    {
-      SCOPED_TRACE("by median stores");
-      act(by_medians());
+  void with_all(const Act& act) const {
+    for (const auto& [preparation, name] : enum_table(Preparation{})) {
+      const QueryOptions options{preparation};
+      {
+        SCOPED_TRACE("by median stores, prepared: " + std::string(name));
+        act(by_medians(), options);
+      }
+      if (preparation != Preparation::none && preparation != Preparation::tree) continue;
+      SCOPED_TRACE("by nodes, prepared: " + std::string(name));
+      act(by_nodes(), options);
+      if (preparation == Preparation::none) continue;
+      const Stream stream;
+      Workspace memory;
+      act(put_in_order(by_medians(), memory, stream), options);
+      WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
     }
-    SCOPED_TRACE("by nodes");
-    act(by_nodes());
   }
 };
 
@@ -96,16 +107,16 @@ class Queries : public testing::Test {
         distances.push_back(one.distance);
       }
     }
-    tree.with_both([&](const auto& form) {
+    tree.with_all([&](const auto& form, const QueryOptions& options) {
       Output<std::uint32_t> out(m * k);
       Output<Distance<C>> far(m * k);
-      k_nearest(form, asked.span(), k, out.span(), far.span(), stream_);
+      k_nearest(form, asked.span(), k, out.span(), far.span(), memory_, stream_, options);
       EXPECT_EQ(out.get(), tuples);
       EXPECT_EQ(far.get(), distances);
       if (k > 1) return;
       Output<std::uint32_t> one(m);
       Output<Distance<C>> distance(m);
-      nearest(form, asked.span(), one.span(), distance.span(), stream_);
+      nearest(form, asked.span(), one.span(), distance.span(), memory_, stream_, options);
       EXPECT_EQ(one.get(), tuples);
       EXPECT_EQ(distance.get(), distances);
     });
@@ -124,12 +135,12 @@ class Queries : public testing::Test {
       all.insert(all.end(), one.begin(), one.end());
     }
     const DeviceBuffer<std::int64_t> begins = on_device(offsets);
-    tree.with_both([&](const auto& form) {
+    tree.with_all([&](const auto& form, const QueryOptions& options) {
       Output<std::int64_t> counted(static_cast<std::int64_t>(counts.size()));
-      count(form, counted.span());
+      count(form, counted.span(), options);
       EXPECT_EQ(counted.get(), counts);
       Output<std::uint32_t> listed(static_cast<std::int64_t>(all.size()));
-      list(form, begins.span(), listed.span());
+      list(form, begins.span(), listed.span(), options);
       EXPECT_EQ(listed.get(), all);
     });
   }
@@ -142,11 +153,11 @@ class Queries : public testing::Test {
     }
     expect_lists(
         tree, expected,
-        [&](const auto& form, auto counts) {
-          count_within_radius(form, asked.span(), radius, counts, stream_);
+        [&](const auto& form, auto counts, const auto& options) {
+          count_within_radius(form, asked.span(), radius, counts, memory_, stream_, options);
         },
-        [&](const auto& form, auto offsets, auto tuples) {
-          within_radius(form, asked.span(), radius, offsets, tuples, memory_, stream_);
+        [&](const auto& form, auto offsets, auto tuples, const auto& options) {
+          within_radius(form, asked.span(), radius, offsets, tuples, memory_, stream_, options);
         });
   }
   void expect_in_box(const DeviceTree<C>& tree, const PointSet<C>& lows, const PointSet<C>& highs) {
@@ -158,11 +169,11 @@ class Queries : public testing::Test {
     }
     expect_lists(
         tree, expected,
-        [&](const auto& form, auto counts) {
-          count_in_box(form, low.span(), high.span(), counts, stream_);
+        [&](const auto& form, auto counts, const auto& options) {
+          count_in_box(form, low.span(), high.span(), counts, memory_, stream_, options);
         },
-        [&](const auto& form, auto offsets, auto tuples) {
-          in_box(form, low.span(), high.span(), offsets, tuples, memory_, stream_);
+        [&](const auto& form, auto offsets, auto tuples, const auto& options) {
+          in_box(form, low.span(), high.span(), offsets, tuples, memory_, stream_, options);
         });
   }
 
@@ -179,16 +190,22 @@ TYPED_TEST(Queries, FindWhatBruteForceFinds) {
   int seed = 0;
   for (const Distribution distribution : all_distributions) {
     for (const int n : {0, 1, 2, 6, is_small() ? 30 : 333}) {
-      const int dimensions = 1 + seed++ % 4;
+      const int dimensions = std::array{1, 2, 3, 4, 7, 16}[static_cast<std::size_t>(seed++ % 6)];
       SCOPED_TRACE(std::to_string(n) + " tuples of " + std::to_string(dimensions) + ", " +
                    name_of(distribution));
       const DeviceTree<C> tree(
           make_points<C>(n, dimensions, distribution, static_cast<std::uint64_t>(seed)),
           seed % 2 == 0);
       const auto queries = this->queries_of(tree.points, 33, static_cast<unsigned>(seed));
-      for (const int k : {1, 2, 7, 128}) this->expect_k_nearest(tree, queries, k);
-      for (const double radius : {0.0, 1.0, 1.5, 400000.0, 1e30}) {
-        this->expect_within_radius(tree, queries, static_cast<Distance<C>>(radius));
+      // Two of each, others from tree to tree.
+      const std::array counts = {1, 9, 2, 40, 8, 128};
+      const std::array radii = {0.0, 400000.0, 1.0, 1e30, 1.5};
+      for (const int next : {0, 1}) {
+        this->expect_k_nearest(tree, queries,
+                               counts[static_cast<std::size_t>(2 * seed + next) % 6]);
+        this->expect_within_radius(
+            tree, queries,
+            static_cast<Distance<C>>(radii[static_cast<std::size_t>(2 * seed + next) % 5]));
       }
       this->expect_in_box(tree, queries, queries);
       this->expect_in_box(tree, queries, this->queries_of(tree.points, 33, 99));
@@ -205,11 +222,12 @@ TEST(QueriesWithNan, FindNothing) {
       on_device(std::vector<double>{nan, 0, 0, nan, nan, nan, 0, 0});
   const DeviceBuffer<double> far = on_device(std::vector<double>{9, 9, 9, 9, 9, 9, 9, 9});
   const Stream stream;
+  QueryMemory memory;
   const double infinity = std::numeric_limits<double>::infinity();
-  tree.with_both([&](const auto& form) {
+  tree.with_all([&](const auto& form, const QueryOptions& options) {
     Output<std::uint32_t> tuples(4);
     Output<double> distances(4);
-    nearest(form, queries.span(), tuples.span(), distances.span(), stream);
+    nearest(form, queries.span(), tuples.span(), distances.span(), memory, stream, options);
     const auto found = tuples.get();
     EXPECT_EQ(found[0], no_node);
     EXPECT_EQ(found[1], no_node);
@@ -218,15 +236,15 @@ TEST(QueriesWithNan, FindNothing) {
     EXPECT_EQ(distances.get()[0], infinity);
     Output<std::uint32_t> rows(4 * 3);
     Output<double> row_distances(4 * 3);
-    k_nearest(form, queries.span(), 3, rows.span(), row_distances.span(), stream);
+    k_nearest(form, queries.span(), 3, rows.span(), row_distances.span(), memory, stream, options);
     for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(rows.get()[i], no_node);
     EXPECT_NE(rows.get()[9], no_node);
     Output<std::int64_t> counts(4);
-    count_within_radius(form, queries.span(), 10, counts.span(), stream);
+    count_within_radius(form, queries.span(), 10, counts.span(), memory, stream, options);
     EXPECT_EQ(counts.get(), (std::vector<std::int64_t>{0, 0, 0, 50}));
-    count_in_box(form, queries.span(), far.span(), counts.span(), stream);
+    count_in_box(form, queries.span(), far.span(), counts.span(), memory, stream, options);
     EXPECT_THAT(counts.get(), testing::ElementsAre(0, 0, 0, testing::Gt(0)));
-    count_in_box(form, far.span(), queries.span(), counts.span(), stream);
+    count_in_box(form, far.span(), queries.span(), counts.span(), memory, stream, options);
     EXPECT_EQ(counts.get(), (std::vector<std::int64_t>(4, 0)));
   });
 }
@@ -235,6 +253,7 @@ TEST(QueriesWithNan, FindNothing) {
 TEST(QueriesOfCorruptTrees, End) {
   std::mt19937 random(4);
   const Stream stream;
+  QueryMemory memory;
   for (int i = 0; i < (is_small() ? 10 : 100); ++i) {
     DeviceTree<float> tree(make_points<float>(1 + i, 2, Distribution::uniform, 7));
     const auto n = static_cast<std::uint32_t>(tree.points.count());
@@ -248,13 +267,15 @@ TEST(QueriesOfCorruptTrees, End) {
     for (std::uint32_t& entry : medians) entry = static_cast<std::uint32_t>(random()) % (n + 3);
     tree.nodes = on_device(nodes);
     tree.medians = on_device(medians);
-    tree.with_both([&](const auto& form) {
+    tree.with_all([&](const auto& form, const QueryOptions& options) {
       Output<std::uint32_t> tuples(n);
       Output<float> distances(n);
-      nearest(form, tree.coordinates.span(), tuples.span(), distances.span(), stream);
+      nearest(form, tree.coordinates.span(), tuples.span(), distances.span(), memory, stream,
+              options);
       for (const std::uint32_t tuple : tuples.get()) EXPECT_TRUE(tuple < n || tuple == no_node);
       Output<std::int64_t> counts(n);
-      count_within_radius(form, tree.coordinates.span(), 1e30F, counts.span(), stream);
+      count_within_radius(form, tree.coordinates.span(), 1e30F, counts.span(), memory, stream,
+                          options);
       for (const std::int64_t count : counts.get()) EXPECT_LE(count, n);
     });
   }
@@ -283,10 +304,11 @@ TEST(QueryArguments, AreNamed) {
   DeviceBuffer<std::uint32_t> tuples(40);
   DeviceBuffer<float> distances(40);
   DeviceBuffer<std::int64_t> counts(40);
+  QueryMemory scratch;
   const auto of = [](const auto& act) { return message_of<std::invalid_argument>(act); };
   const auto ask = [&](auto form, DeviceSpan<const float> asked, std::int64_t room) {
     return of([&] {
-      nearest(form, asked, {tuples.data(), room}, {distances.data(), room}, nullptr);
+      nearest(form, asked, {tuples.data(), room}, {distances.data(), room}, scratch, nullptr);
     });
   };
   EXPECT_EQ(ask(tree.by_medians(), queries, 4), "nothing");
@@ -309,24 +331,27 @@ TEST(QueryArguments, AreNamed) {
   EXPECT_EQ(ask(nodes, queries, 4), "nodes has 9 elements: expected 10, as many as points");
   for (const int k : {-1, 0, 129}) {
     EXPECT_EQ(of([&] {
-                k_nearest(tree.by_medians(), queries, k, tuples.span(), distances.span(), nullptr);
+                k_nearest(tree.by_medians(), queries, k, tuples.span(), distances.span(), scratch,
+                          nullptr);
               }),
               "k is " + std::to_string(k) + ": expected 1 to 128");
   }
   for (const float radius : {-1.0F, std::numeric_limits<float>::quiet_NaN()}) {
     EXPECT_THAT(of([&] {
-                  count_within_radius(tree.by_medians(), queries, radius, counts.span(), nullptr);
+                  count_within_radius(tree.by_medians(), queries, radius, counts.span(), scratch,
+                                      nullptr);
                 }),
                 testing::HasSubstr("expected 0 or more"));
   }
   EXPECT_EQ(of([&] {
-              count_in_box(tree.by_medians(), queries, {memory.data(), 6}, counts.span(), nullptr);
+              count_in_box(tree.by_medians(), queries, {memory.data(), 6}, counts.span(), scratch,
+                           nullptr);
             }),
             "highs has 6 elements: expected 8, as many as lows");
   EXPECT_EQ(of([&] {
               nearest(tree.by_medians(), queries,
                       {reinterpret_cast<std::uint32_t*>(const_cast<float*>(memory.data())), 4},
-                      distances.span(), nullptr);
+                      distances.span(), scratch, nullptr);
             }),
             "tuples overlaps queries: expected separate memory");
 }

@@ -106,6 +106,138 @@ TEST_F(Verify, SeesExchangedNodes) {
   }
 }
 
+/// What verification shall find, by the words of verify.cuh: each entry against all of its
+/// ancestors, one after another.
+template <class C>
+Finding finding_by_all_ancestors(const PointSet<C>& points, const References& medians,
+                                 std::int64_t node_count) {
+  const auto tuples = static_cast<std::uint32_t>(points.count());
+  std::vector<bool> has_entry(tuples);
+  std::int64_t nodes = 0;
+  for (std::size_t i = 0; i < medians.size(); ++i) {
+    const std::uint32_t tuple = medians[i];
+    if (tuple == no_node) continue;
+    ++nodes;
+    int level = 0;
+    while (first_entry(level + 1) <= static_cast<std::int64_t>(i)) ++level;
+    const auto entry =
+        static_cast<std::uint32_t>(static_cast<std::int64_t>(i) - first_entry(level));
+    const auto found = [&](Flaw flaw) { return Finding{flaw, level, entry, tuple}; };
+    if (level >= level_count(node_count)) return found(Flaw::too_deep);
+    if (tuple >= tuples) return found(Flaw::wild_reference);
+    if (has_entry[tuple]) return found(Flaw::twice);
+    has_entry[tuple] = true;
+    if (i > 0 && medians[(i - 1) / 2] == no_node) return found(Flaw::orphan);
+    for (std::size_t below = i; below > 0; below = (below - 1) / 2) {
+      const std::uint32_t ancestor = medians[(below - 1) / 2];
+      const bool shall_be_less = below % 2 == 1;
+      --level;
+      std::vector<C> own;
+      std::vector<C> other;
+      for (int k = 0; k < points.dimensions; ++k) {
+        own.push_back(points.tuple(tuple)[(level + k) % points.dimensions]);
+        other.push_back(points.tuple(ancestor)[(level + k) % points.dimensions]);
+      }
+      const bool is_less = own < other || (own == other && tuple < ancestor);
+      if (is_less == shall_be_less) continue;
+      while (first_entry(level + 1) <= static_cast<std::int64_t>(i)) ++level;
+      return found(shall_be_less ? Flaw::not_less : Flaw::not_greater);
+    }
+  }
+  if (nodes == node_count) return {};
+  return {Flaw::wrong_count, 0, static_cast<std::uint32_t>(nodes),
+          static_cast<std::uint32_t>(node_count)};
+}
+
+/// Trees large enough that blocks take their last levels.
+template <class C>
+class VerifyLarge : public testing::Test {
+ protected:
+  using Coordinate = C;
+
+  void expect_as_by_all_ancestors(const PointSet<C>& points, const References& medians,
+                                  std::int64_t node_count) {
+    const DeviceBuffer<C> coordinates = on_device(points.coordinates);
+    const DeviceBuffer<std::uint32_t> entries = on_device(medians);
+    const Finding finding = verify(Points<C>{coordinates.span(), points.dimensions}, entries.span(),
+                                   node_count, workspace_, stream_);
+    EXPECT_EQ(describe(finding), describe(finding_by_all_ancestors(points, medians, node_count)));
+  }
+
+  Stream stream_;
+  Workspace workspace_;
+};
+using Types = testing::Types<float, double, std::int32_t, std::int64_t>;
+TYPED_TEST_SUITE(VerifyLarge, Types);
+
+TYPED_TEST(VerifyLarge, FindsWhatAllAncestorsTell) {
+  using C = TypeParam;
+  std::mt19937 random(11);
+  // Twelve to fourteen levels: subtrees of three to five of them.
+  const std::vector<std::int64_t> sizes =
+      is_small() ? std::vector<std::int64_t>{4095} : std::vector<std::int64_t>{2048, 12345};
+  for (const std::int64_t n : sizes) {
+    for (const int dimensions : {1, 3, 4, 16}) {
+      const Distribution distribution = all_distributions[random() % std::size(all_distributions)];
+      SCOPED_TRACE(std::to_string(n) + " tuples of " + std::to_string(dimensions) + ", " +
+                   name_of(distribution));
+      const PointSet<C> points = make_points<C>(n, dimensions, distribution, random());
+      const References right = oracle::median_stores(points, oracle::numbers(points, false));
+      this->expect_as_by_all_ancestors(points, right, n);
+      for (int i = 0; i < (is_small() ? 4 : 12); ++i) {
+        References wrong = right;
+        References below;  // a level more than the tree has, where it is not empty
+        PointSet<C> moved = points;
+        // Mostly one flaw, which has to be found wherever it lies.
+        for (unsigned flaws = 1 + random() % 5 / 4; flaws > 0; --flaws) {
+          const auto any_entry = [&]() -> std::uint32_t& {
+            const std::size_t level = random() % static_cast<unsigned>(level_count(n));
+            return wrong[((std::size_t{1} << level) - 1 + random() % (std::size_t{1} << level))];
+          };
+          std::uint32_t& entry = any_entry();
+          switch (random() % 6) {
+            case 0:
+              std::swap(entry, any_entry());
+              break;
+            case 1:
+              entry = any_entry();
+              break;
+            case 2:
+              entry = no_node;
+              break;
+            case 3:
+              entry = static_cast<std::uint32_t>(n + random() % 100);
+              break;
+            case 4:
+              below.assign(right.size() + 1, no_node);
+              if (random() % 2 == 0) below[random() % right.size()] = entry;
+              break;
+            default:
+              for (int k = 0; k < dimensions && entry < n; ++k) {
+                moved.coordinates[static_cast<std::size_t>(entry) *
+                                      static_cast<std::size_t>(dimensions) +
+                                  static_cast<std::size_t>(k)] =
+                    points.tuple(static_cast<std::uint32_t>(random() % n))[k];
+              }
+          }
+        }
+        wrong.insert(wrong.end(), below.begin(), below.end());
+        this->expect_as_by_all_ancestors(moved, wrong, n);
+        if (this->HasFailure()) return;
+      }
+    }
+  }
+}
+
+// A tuple in two subtrees of different blocks, one of which only some other ancestor tells.
+TYPED_TEST(VerifyLarge, SeesATupleOfTwoBlocks) {
+  const PointSet<TypeParam> points = make_points<TypeParam>(5000, 2, Distribution::all_equal, 1);
+  References medians = oracle::median_stores(points, oracle::numbers(points, false));
+  const std::size_t last = medians.size() / 2;  // of the level before the last
+  medians[last - 1] = medians[medians.size() / 4];
+  this->expect_as_by_all_ancestors(points, medians, 5000);
+}
+
 // In a tree of one dimension, the k-th entry of a level is the k-th of its tuples in order.
 TEST_F(Verify, NamesAncestorsThatAreNotParents) {
   Tree tree = make_tree(15, 1, Distribution::sorted);

@@ -51,7 +51,7 @@ def test_queries_have_a_panel_for_each_operation_and_number_of_coordinates(draw)
         "8 nearest, 4 coordinates",
     ]
     for axes in drawn.axes:
-        assert len(labels(axes)) == 4
+        assert len(labels(axes)) == 5
 
 
 def test_verifications_have_a_line_a_form(draw):
