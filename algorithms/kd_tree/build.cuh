@@ -52,12 +52,14 @@ std::int64_t build(const Points<C>& points, std::type_identity_t<DeviceSpan<std:
   std::int64_t nodes = n;
   if (options.removes_duplicates) {
     const detail::DistinctTuples<C> distinct(points, memory, stream);
+    detail::tell(options.after_step, Step::remove_duplicates, 0);
     references = distinct.references;
     nodes = distinct.count;
     detail::clear_entries(medians.data, median_entries(nodes), median_entries(n), stream);
   }
   DeviceCount first_nan(stream);
-  detail::run_fast_build(points, references, nodes, medians.data, first_nan, memory, stream);
+  detail::run_fast_build(points, references, nodes, medians.data, first_nan, memory, stream,
+                         options.after_step);
   merge_sort::require_no_nan(first_nan, Tuples<C>{points.coordinates, points.dimensions, 0},
                              stream);
   return nodes;

@@ -27,6 +27,7 @@
 #include "kd_tree/memory.cuh"
 #include "kd_tree/subtree.cuh"
 #include "kd_tree/tree.cuh"
+#include "kd_tree/variant.hpp"
 #include "partitioners/levels.cuh"
 
 namespace warpath::kd_tree::detail {
@@ -104,14 +105,16 @@ class FastBuild {
  public:
   /// references: those of the tuples, or null for all.
   FastBuild(const Points<C>& points, const std::uint32_t* references, std::int64_t n,
-            std::uint32_t* medians, BuildMemory& memory, cudaStream_t stream)
+            std::uint32_t* medians, BuildMemory& memory, cudaStream_t stream,
+            StepObserver after_step = {})
       : dimensions_(points.dimensions),
         n_(n),
         references_(references),
         coordinates_(points.coordinates.data),
         medians_(medians),
         memory_(memory),
-        stream_(stream) {}
+        stream_(stream),
+        after_step_(std::move(after_step)) {}
 
   /// `first_nan` becomes the index of the first NaN among the coordinates, or -1.
   void run(DeviceCount& first_nan) {
@@ -121,14 +124,19 @@ class FastBuild {
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(divide_up(n_, 256), 1 << 20));
     launch({blocks, 256, 0, stream_}, gather_columns_kernel<C>, coordinates_, references_, from_,
            n_, nan);
+    tell(after_step_, Step::gather, 0);
     int number = 0;
     while (levels_of_group(number) > 0) {
       const int levels = levels_of_group(number);
       selection_.group.tuples = from_;
       selection_.group.base = level_of(number);
       selection_.group.base_primary = number % dimensions_;
-      for (int depth = 0; depth < levels; ++depth) select_medians(depth, depth == levels - 1);
+      for (int depth = 0; depth < levels; ++depth) {
+        select_medians(depth, depth == levels - 1);
+        tell(after_step_, Step::select, number + depth);
+      }
       move_to_segments(levels);
+      tell(after_step_, Step::move, number + levels - 1);
       std::swap(from_, to_);
       number += levels;
     }
@@ -140,6 +148,7 @@ class FastBuild {
     launch({level_of(number).segments(), Shape::threads, subtree_bytes<Shape, C>(dimensions_),
             stream_},
            finish_subtrees_kernel<Shape, C>, from_, level_of(number), medians_);
+    tell(after_step_, Step::finish, number);
   }
 
   /// Where the medians of the last level that was split were searched for; one a segment.
@@ -238,6 +247,7 @@ class FastBuild {
   std::uint32_t* medians_;
   BuildMemory& memory_;
   cudaStream_t stream_;
+  StepObserver after_step_;
   TupleColumns<C> from_{};
   TupleColumns<C> to_{};
   Selection<C> selection_{};
@@ -253,12 +263,14 @@ inline constexpr std::size_t most_subtree_bytes = 112 << 10;
 template <class C>
 void run_fast_build(const Points<C>& points, const std::uint32_t* references, std::int64_t n,
                     std::uint32_t* medians, DeviceCount& first_nan, BuildMemory& memory,
-                    cudaStream_t stream) {
+                    cudaStream_t stream, const StepObserver& after_step) {
   const std::size_t room = std::min(device_shared_bytes(), most_subtree_bytes);
   if (subtree_bytes<LargeSubtrees, C>(points.dimensions) <= room) {
-    FastBuild<LargeSubtrees, C>(points, references, n, medians, memory, stream).run(first_nan);
+    FastBuild<LargeSubtrees, C>(points, references, n, medians, memory, stream, after_step)
+        .run(first_nan);
   } else {
-    FastBuild<SmallSubtrees, C>(points, references, n, medians, memory, stream).run(first_nan);
+    FastBuild<SmallSubtrees, C>(points, references, n, medians, memory, stream, after_step)
+        .run(first_nan);
   }
 }
 

@@ -29,6 +29,7 @@
 #include "core/preconditions.cuh"
 #include "core/superkey.cuh"
 #include "kd_tree/tree.cuh"
+#include "kd_tree/variant.hpp"
 #include "partitioners/levels.cuh"
 
 #ifdef _OPENMP
@@ -43,6 +44,9 @@ struct HostOptions {
   int threads = 0;  ///< 0: as many as OpenMP has
   /// Whether of wholly equal tuples only the one with the least number is in the tree.
   bool removes_duplicates = false;
+  /// Told when all arrays are sorted, without duplicates where these are removed, and when all
+  /// levels are partitioned.
+  StepObserver after_step = {};
 };
 
 /// Median stores, of all levels, and how many nodes they hold.
@@ -69,12 +73,14 @@ class HostBuild {
       }
       WARPATH_OMP(omp taskwait)
     });
+    tell(options_.after_step, Step::sort, 0);
     const std::size_t n = arrays_[0].size();
     tree_.nodes = static_cast<std::int64_t>(n);
     tree_.medians.assign(static_cast<std::size_t>(median_entries(tree_.nodes)), no_node);
     sides_.resize(static_cast<std::size_t>(tuples));
     spares_.assign(arrays_.size(), References(n));
     in_tasks([&] { build({0, static_cast<std::uint32_t>(n)}, 0, 0); });
+    tell(options_.after_step, Step::partition, 0);
     return std::move(tree_);
   }
 

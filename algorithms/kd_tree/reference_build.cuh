@@ -96,6 +96,7 @@ class ReferenceBuild {
     const DeviceSpan<std::uint32_t> references{arrays_[k].now, points_.count()};
     merge_sort::iota_references(references, stream_);
     sort(k, 0, points_.count());
+    tell(options_.after_step, Step::sort, k);
   }
 
   /// Removes the references of duplicates from array k, all of whose points are sorted. Returns how
@@ -104,8 +105,11 @@ class ReferenceBuild {
     Array& array = arrays_[k];
     const std::int64_t count = points_.count();
     std::swap(array.now, array.other);
-    return keep_distinct<C>(tuples_by(k), {values_, count}, {array.other, count},
-                            {values_ + count, count}, {array.now, count}, memory_.steps, stream_);
+    const std::int64_t kept =
+        keep_distinct<C>(tuples_by(k), {values_, count}, {array.other, count},
+                         {values_ + count, count}, {array.now, count}, memory_.steps, stream_);
+    tell(options_.after_step, Step::remove_duplicates, k);
+    return kept;
   }
 
   void sort_others() {
@@ -124,6 +128,7 @@ class ReferenceBuild {
       for (const partitioners::Segment& half : {all.less_side(), all.greater_side()}) {
         sort(k, half.begin, half.count());
       }
+      tell(options_.after_step, Step::sort, k);
     }
   }
   void copy(std::uint32_t* to, const std::uint32_t* from, std::int64_t count) {
@@ -156,6 +161,7 @@ class ReferenceBuild {
         tuples_by(primary), level, {arrays_[primary].now, n_}, std::span(others, count),
         {{of_level, entries}, {of_level + entries, is_last ? 0 : 2 * entries}}, memory_.steps,
         stream_, options_.partition);
+    tell(options_.after_step, Step::partition, level);
   }
 
   Points<C> points_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 
 #include "core/enum_names.hpp"
 #include "merge_sort/variant.hpp"
@@ -20,12 +21,43 @@ constexpr auto enum_table(Variant) {
                                            {Variant::fast, "fast"}});
 }
 
+/// What a build does, in this order. What is numbered by levels begins with the tree's first.
+enum class Step {
+  gather,             ///< fast: tuples to columns
+  sort,               ///< the source's: reference array `number`; half_sorts: or its two halves
+  remove_duplicates,  ///< of reference array `number`
+  select,             ///< fast: the medians of level `number`
+  move,               ///< fast: tuples to the segments below level `number`
+  partition,          ///< the source's: level `number`
+  finish              ///< fast: all levels from `number` on, in shared memory
+};
+constexpr auto enum_table(Step) {
+  return std::to_array<EnumName<Step>>({{Step::gather, "gather"},
+                                        {Step::sort, "sort"},
+                                        {Step::remove_duplicates, "remove_duplicates"},
+                                        {Step::select, "select"},
+                                        {Step::move, "move"},
+                                        {Step::partition, "partition"},
+                                        {Step::finish, "finish"}});
+}
+/// Told of each step once all of its work is on the build's stream: an event that is recorded
+/// there says when the step ends.
+using StepObserver = std::function<void(Step step, int number)>;
+
 struct Options {
   Variant variant = Variant::fast;
   /// Whether of wholly equal tuples only the one with the least number is in the tree.
   bool removes_duplicates = false;
   merge_sort::Options sort = {};         ///< of the source's variants
   partitioners::Options partition = {};  ///< likewise
+  StepObserver after_step = {};          ///< none if empty
 };
 
+namespace detail {
+
+inline void tell(const StepObserver& observer, Step step, int number) {
+  if (observer) observer(step, number);
+}
+
+}  // namespace detail
 }  // namespace warpath::kd_tree

@@ -9,7 +9,9 @@
 
 #include "../device_vectors.cuh"
 #include "../message_of.hpp"
+#include "../stream.cuh"
 #include "builds.hpp"
+#include "kd_tree/copy_back.cuh"
 #include "kd_tree/nodes.cuh"
 #include "kd_tree/oracle.hpp"
 #include "output.cuh"
@@ -62,6 +64,55 @@ TEST(Nodes, AreThoseOfTheMedianStores) {
     detail::run_fill_nodes(medians.data(), tree.nodes, nodes.span(), nullptr);
     EXPECT_EQ(nodes.get(), nodes_of(tree.medians, points.count())) << "n = " << n;
   }
+}
+
+TEST(CopyBack, GivesTuplesAndNodes) {
+  const Stream stream;
+  for (const std::int64_t n : {0, 1, 77}) {
+    const PointSet<double> points = make_points<double>(n, 3, Distribution::uniform, 6);
+    const Built tree = expected(points, false);
+    const DeviceBuffer<double> coordinates = on_device(points.coordinates);
+    const DeviceBuffer<std::uint32_t> medians = on_device(tree.medians);
+    Output<Node> nodes(n);
+    detail::run_fill_nodes(medians.data(), tree.nodes, nodes.span(), stream);
+    std::vector<double> host_coordinates(points.coordinates.size());
+    std::vector<Node> host_nodes(static_cast<std::size_t>(n));
+    const Points<double> on_gpu{coordinates.span(), 3};
+    copy_back(on_gpu, nodes.span(), host_coordinates, host_nodes, stream);
+    EXPECT_EQ(host_coordinates, points.coordinates);
+    EXPECT_EQ(host_nodes, nodes_of(tree.medians, points.count()));
+    host_nodes.resize(static_cast<std::size_t>(n) + 1);
+    EXPECT_EQ(message_of<std::invalid_argument>(
+                  [&] { copy_back(on_gpu, nodes.span(), host_coordinates, host_nodes, stream); }),
+              "host_nodes has " + std::to_string(n + 1) + " elements: expected " +
+                  std::to_string(n) + ", as many as nodes");
+  }
+}
+
+/// The steps that a build tells of, as text.
+std::string steps_of(std::int64_t n, Options options) {
+  std::string steps;
+  options.after_step = [&](Step step, int number) {
+    steps += std::string(enum_name(step)) + " " + std::to_string(number) + "; ";
+  };
+  build_on_device(make_points<float>(n, 2, Distribution::sorted, 7), options);
+  return steps;
+}
+
+TEST(Build, TellsOfEachStep) {
+  Options options;
+  options.removes_duplicates = true;
+  options.variant = Variant::four_partitioners;
+  EXPECT_EQ(steps_of(5, options),
+            "sort 0; remove_duplicates 0; sort 1; remove_duplicates 1; "
+            "partition 0; partition 1; partition 2; ");
+  options.variant = Variant::half_sorts;
+  EXPECT_EQ(steps_of(5, options),
+            "sort 0; remove_duplicates 0; sort 1; partition 1; partition 2; ");
+  options.variant = Variant::fast;
+  EXPECT_EQ(steps_of(5, options), "remove_duplicates 0; gather 0; finish 0; ");
+  options.removes_duplicates = false;
+  EXPECT_EQ(steps_of(9000, options), "gather 0; select 0; select 1; move 1; finish 2; ");
 }
 
 TEST(Build, NamesNan) {

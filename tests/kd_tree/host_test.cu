@@ -36,6 +36,15 @@ TEST(HostBuild, IsTheOraclesForEachSize) {
   }
 }
 
+TEST(HostBuild, TellsOfEachStep) {
+  const auto points = make_points<float>(20, 2, Distribution::uniform, 8);
+  HostOptions options;
+  std::string steps;
+  options.after_step = [&](Step step, int) { steps += std::string(enum_name(step)) + "; "; };
+  build_on_host(std::span<const float>(points.coordinates), 2, options);
+  EXPECT_EQ(steps, "sort; partition; ");
+}
+
 TEST(HostBuild, IsTheOraclesForEachDistribution) {
   for (const Distribution distribution : all_distributions) {
     expect_the_oracles_tree<float>(1500, 4, distribution);
