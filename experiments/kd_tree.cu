@@ -1,20 +1,14 @@
-// The experiments of kd_tree: trees of floats built, verified, and asked for the nearest tuples.
-#include <algorithm>
+// The experiments of kd_tree: trees built, verified, and asked. And its demonstration.
 #include <cmath>
+#include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "device_compare.cuh"
-#include "harness/device.hpp"
-#include "host_inputs.hpp"
 #include "kd_tree/build.cuh"
-#include "kd_tree/host_build.hpp"
-#include "kd_tree/host_tree.hpp"
+#include "kd_tree/problems.hpp"
 #include "kd_tree/queries.cuh"
-#include "kd_tree/verify.cuh"
 #include "techniques.hpp"
 
 namespace warpath {
@@ -24,351 +18,50 @@ using namespace experiments;  // NOLINT(google-build-using-namespace)
 using harness::Parameters;
 using kd_tree::Variant;
 
-/// A number in [0, 1) of 24 random bits.
-float uniform(std::uint64_t bits) {
-  return std::ldexp(static_cast<float>(bits >> 40), -24);
-}
-
-/// n tuples in the unit cube. Clustered: about a thousand centres, off by the product of three
-/// uniform numbers in each coordinate, a hundredth of the edge at most.
-std::vector<float> make_points(std::int64_t n, int d, const std::string& distribution,
-                               std::int64_t seed) {
-  std::vector<float> points(static_cast<std::size_t>(n * d));
-  in_parts(n, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = first; i < last; ++i) {
-      for (int k = 0; k < d; ++k) {
-        const std::int64_t place = i * d + k;
-        float x = uniform(random_bits(seed, place));
-        if (distribution == "clustered") {
-          const std::int64_t centre = random_bits(seed + 1, i) % 1000;
-          const float off = uniform(random_bits(seed + 2, place)) *
-                            uniform(random_bits(seed + 3, place)) * (x - 0.5F);
-          x = uniform(random_bits(seed + 4, centre * d + k)) + 0.02F * off;
-        }
-        points[static_cast<std::size_t>(place)] = x;
-      }
-    }
-  });
-  return points;
-}
-
-/// The share of tuples that are copies of others, each of any.
-void duplicate(std::vector<float>& points, int d, double share, std::int64_t seed) {
-  const auto n = static_cast<std::int64_t>(points.size()) / d;
-  const auto distinct =
-      std::max<std::int64_t>(1, std::llround(static_cast<double>(n) * (1 - share)));
-  for (std::int64_t i = distinct; i < n; ++i) {
-    const auto of =
-        static_cast<std::int64_t>(random_bits(seed + 5, i) % static_cast<std::uint64_t>(distinct));
-    std::copy_n(points.begin() + of * d, d, points.begin() + i * d);
-  }
-}
-
-/// Along a curve: in the order of the bits of all coordinates, the highest of each first.
-void sort_along_curve(std::vector<float>& tuples, int d) {
-  const auto n = static_cast<std::int64_t>(tuples.size()) / d;
-  struct Place {
-    std::uint64_t key;
-    std::int64_t i;
-  };
-  std::vector<Place> places(static_cast<std::size_t>(n));
-  const int bits = std::min(21, 63 / d);
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::uint64_t key = 0;
-    for (int bit = bits - 1; bit >= 0; --bit) {
-      for (int k = 0; k < d; ++k) {
-        const float x = std::clamp(tuples[static_cast<std::size_t>(i * d + k)], 0.0F, 0.999F);
-        key = key << 1 | (static_cast<std::uint64_t>(std::ldexp(x, bits)) >> bit & 1);
-      }
-    }
-    places[static_cast<std::size_t>(i)] = {key, i};
-  }
-  sort_in_parts(places, [](const Place& a, const Place& b) {
-    return a.key != b.key ? a.key < b.key : a.i < b.i;
-  });
-  std::vector<float> sorted;
-  sorted.reserve(tuples.size());
-  for (const Place& place : places) {
-    const auto first = tuples.begin() + place.i * d;
-    sorted.insert(sorted.end(), first, first + d);
-  }
-  tuples.swap(sorted);
-}
-
-void poison_bytes(void* memory, std::int64_t bytes, cudaStream_t stream) {
-  if (bytes == 0) return;
-  WARPATH_CUDA_CHECK(cudaMemsetAsync(memory, 0xA5, static_cast<std::size_t>(bytes), stream));
-}
-
-/// Tuples, and their tree on the host.
-class Trees : public harness::Problem {
- public:
-  explicit Trees(const Parameters& problem)
-      : d_(static_cast<int>(problem.integer("d"))),
-        removes_duplicates_(problem.on("removes_duplicates")) {
-    const std::int64_t seed = problem.integer("seed");
-    host_points_ = make_points(problem.integer("n"), d_, problem.text("distribution"), seed);
-    duplicate(host_points_, d_, problem.real("duplicates"), seed);
-    tree_ = std::make_unique<HostTree>(host_points_, d_, removes_duplicates_);
-    points_ = upload(host_points_);
-    expected_medians_ = upload(tree_->entries());
-  }
-
- protected:
-  [[nodiscard]] std::int64_t n() const { return points_.count() / d_; }
-  [[nodiscard]] kd_tree::Points<float> points() const { return {points_.span(), d_}; }
-
-  int d_;
-  bool removes_duplicates_;
-  std::vector<float> host_points_;
-  std::unique_ptr<HostTree> tree_;
-  DeviceBuffer<float> points_;
-  DeviceBuffer<std::uint32_t> expected_medians_;
-};
-
-/// Whether a variant is of trees that are built already.
-bool is_of_trees(const std::string& variant) {
-  return variant.starts_with("verify_") || variant.starts_with("ask_");
-}
-
-class Builds : public Trees {
- public:
-  explicit Builds(const Parameters& problem)
-      : Trees(problem), medians_(kd_tree::median_entries(n())) {}
-
-  harness::Execution prepare(const Parameters& point) override {
-    memory_ = std::make_unique<kd_tree::BuildMemory>();
-    if (point.text("variant") == "cpu") {
-      const kd_tree::HostOptions options{static_cast<int>(point.integer("threads")),
-                                         removes_duplicates_};
-      is_on_host_ = true;
-      return [this, options](cudaStream_t) {
-        host_build_ = kd_tree::build_on_host(std::span<const float>(host_points_), d_, options);
-      };
-    }
-    is_on_host_ = false;
-    if (is_of_trees(point.text("variant"))) throw harness::NotHere("builds no tree");
-    kd_tree::Options options;
-    options.variant = harness::named<Variant>(point, "variant");
-    options.removes_duplicates = removes_duplicates_;
-    return [this, options](cudaStream_t stream) {
-      nodes_ = kd_tree::build(points(), medians_.span(), *memory_, stream, options);
-    };
-  }
-  void poison(cudaStream_t stream) override {
-    poison_bytes(medians_.data(), medians_.count() * 4, stream);
-    host_build_ = {};
-    nodes_ = -1;
-  }
-  std::optional<std::string> mismatch(const Parameters&, cudaStream_t stream) override {
-    const std::int64_t nodes = is_on_host_ ? host_build_.nodes : nodes_;
-    if (nodes != tree_->nodes()) {
-      return std::to_string(nodes) + " nodes, expected " + std::to_string(tree_->nodes());
-    }
-    if (!is_on_host_) return difference("medians", medians_.data(), expected_medians_, stream);
-    for (std::size_t i = 0; i < tree_->entries().size(); ++i) {
-      if (host_build_.medians[i] != tree_->entries()[i]) {
-        return "medians[" + std::to_string(i) + "] is wrong";
-      }
-    }
-    return std::nullopt;
-  }
-  /// Reads each tuple once, and writes its node.
-  [[nodiscard]] harness::Cost cost() const override {
-    return {n(), 4 * (points_.count() + n()), 0, "copy"};
-  }
-  [[nodiscard]] std::map<std::string, double> counters() const override {
-    const auto tuple_bytes = static_cast<double>(4 * points_.count());
-    return {{"nodes", static_cast<double>(tree_->nodes())},
-            {"workspace_bytes", static_cast<double>(memory_->bytes())},
-            {"workspace_per_tuple_bytes", static_cast<double>(memory_->bytes()) / tuple_bytes}};
-  }
-
- private:
-  DeviceBuffer<std::uint32_t> medians_;
-  std::int64_t nodes_ = 0;
-  bool is_on_host_ = false;  ///< of the variant that was prepared last
-  kd_tree::HostTree host_build_;
-  std::unique_ptr<kd_tree::BuildMemory> memory_ = std::make_unique<kd_tree::BuildMemory>();
-};
-
-/// Trees that are built already, in either form.
-class Asked : public Trees {
- public:
-  explicit Asked(const Parameters& problem) : Trees(problem), nodes_(n()) {
-    if (tree_->nodes() > 0) {
-      kd_tree::fill_nodes(expected_medians_.span(), tree_->nodes(), nodes_.span(), nullptr);
-      WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
-    }
-  }
-
- protected:
-  /// Whether the variant is `nodes`. Throws unless it is that or `stores`.
-  static bool is_nodes(const Parameters& point, const std::string& stores,
-                       const std::string& nodes) {
-    const std::string& variant = point.text("variant");
-    if (variant == nodes) return true;
-    if (variant != stores) throw harness::NotHere("is of another operation");
-    return false;
-  }
-  [[nodiscard]] kd_tree::MedianTree<float> median_tree() const {
-    return {points(), expected_medians_.span(), tree_->nodes()};
-  }
-  [[nodiscard]] kd_tree::NodeTree<float> node_tree() const {
-    const std::uint32_t root = tree_->nodes() == 0 ? kd_tree::no_node : tree_->entries().front();
-    return {points(), nodes_.span(), root, tree_->nodes()};
-  }
-
-  DeviceBuffer<kd_tree::Node> nodes_;
-};
-
-class Verifications : public Asked {
- public:
-  using Asked::Asked;
-
-  harness::Execution prepare(const Parameters& point) override {
-    workspace_ = std::make_unique<Workspace>();
-    if (is_nodes(point, "verify_stores", "verify_nodes")) {
-      return [this, tree = node_tree()](cudaStream_t stream) {
-        finding_ = kd_tree::verify(tree.points, tree.nodes, tree.root, tree.node_count, *workspace_,
-                                   stream);
-      };
-    }
-    return [this, tree = median_tree()](cudaStream_t stream) {
-      finding_ = kd_tree::verify(tree.points, tree.medians, tree.node_count, *workspace_, stream);
-    };
-  }
-  void poison(cudaStream_t) override { finding_.reset(); }
-  std::optional<std::string> mismatch(const Parameters&, cudaStream_t) override {
-    if (!finding_) return "nothing was verified";
-    if (finding_->is_right()) return std::nullopt;
-    return kd_tree::describe(*finding_);
-  }
-  /// Reads each tuple and its node once.
-  [[nodiscard]] harness::Cost cost() const override {
-    return {n(), 4 * (points_.count() + n()), 0, "copy"};
-  }
-  [[nodiscard]] std::map<std::string, double> counters() const override {
-    return {{"workspace_bytes", static_cast<double>(workspace_->bytes())}};
-  }
-
- private:
-  std::optional<kd_tree::Finding> finding_;
-  std::unique_ptr<Workspace> workspace_ = std::make_unique<Workspace>();
-};
-
-/// Queries from the same distribution, with another seed.
-class Neighbours : public Asked {
- public:
-  explicit Neighbours(const Parameters& problem)
-      : Asked(problem),
-        k_(problem.text("operation") == "nearest" ? 1 : static_cast<int>(problem.integer("k"))) {
-    auto queries = make_points(problem.integer("queries"), d_, problem.text("distribution"),
-                               problem.integer("seed") + 1000);
-    if (problem.text("query_order") == "curve") sort_along_curve(queries, d_);
-    queries_ = upload(queries);
-    const std::int64_t m = problem.integer("queries");
-    tuples_ = DeviceBuffer<std::uint32_t>(m * k_);
-    distances_ = DeviceBuffer<float>(m * k_);
-    std::vector<std::uint32_t> tuples(static_cast<std::size_t>(m * k_));
-    std::vector<float> distances(tuples.size());
-    std::vector<std::int64_t> visits(static_cast<std::size_t>(m));
-    in_parts(m, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) {
-        const auto found =
-            tree_->nearest(queries.data() + i * d_, k_, visits[static_cast<std::size_t>(i)]);
-        for (int j = 0; j < k_; ++j) {
-          tuples[static_cast<std::size_t>(i * k_ + j)] = found[static_cast<std::size_t>(j)].tuple;
-          distances[static_cast<std::size_t>(i * k_ + j)] =
-              found[static_cast<std::size_t>(j)].distance;
-        }
-      }
-    });
-    for (const std::int64_t of_query : visits) visits_ += static_cast<double>(of_query);
-    expected_tuples_ = upload(tuples);
-    expected_distances_ = upload(distances);
-  }
-
-  harness::Execution prepare(const Parameters& point) override {
-    using kd_tree::Preparation;
-    const std::string& variant = point.text("variant");
-    memory_ = std::make_unique<kd_tree::QueryMemory>();
-    if (variant == "ask_nodes") {
-      return [this](cudaStream_t stream) { ask(node_tree(), Preparation::none, stream); };
-    }
-    const std::map<std::string, Preparation> preparations = {
-        {"ask_stores", Preparation::none},
-        {"ask_in_order", Preparation::tree},
-        {"ask_sorted", Preparation::tree_and_queries}};
-    const auto found = preparations.find(variant);
-    if (found == preparations.end()) throw harness::NotHere("is of another operation");
-    return [this, preparation = found->second](cudaStream_t stream) {
-      ask(median_tree(), preparation, stream);
-    };
-  }
-  void poison(cudaStream_t stream) override {
-    poison_bytes(tuples_.data(), tuples_.count() * 4, stream);
-    poison_bytes(distances_.data(), distances_.count() * 4, stream);
-  }
-  std::optional<std::string> mismatch(const Parameters&, cudaStream_t stream) override {
-    if (auto wrong = difference("tuples", tuples_.data(), expected_tuples_, stream)) return wrong;
-    return difference("distances", distances_.data(), expected_distances_, stream);
-  }
-  /// Reads each query once, and writes its answers.
-  [[nodiscard]] harness::Cost cost() const override {
-    return {queries_.count() / d_, 4 * queries_.count() + 8 * tuples_.count(), 0, "copy"};
-  }
-  /// Nodes that a search visits which goes to the query's side first.
-  [[nodiscard]] std::map<std::string, double> counters() const override {
-    return {{"visits_a_query", visits_ / static_cast<double>(queries_.count() / d_)},
-            {"workspace_bytes", static_cast<double>(memory_->bytes())}};
-  }
-
- private:
-  template <class Tree>
-  void ask(const Tree& tree, kd_tree::Preparation preparation, cudaStream_t stream) {
-    kd_tree::k_nearest(tree, queries_.span(), k_, tuples_.span(), distances_.span(), *memory_,
-                       stream, {preparation});
-  }
-
-  int k_;
-  double visits_ = 0;
-  DeviceBuffer<float> queries_;
-  DeviceBuffer<std::uint32_t> tuples_;
-  DeviceBuffer<float> distances_;
-  DeviceBuffer<std::uint32_t> expected_tuples_;
-  DeviceBuffer<float> expected_distances_;
-  std::unique_ptr<kd_tree::QueryMemory> memory_ = std::make_unique<kd_tree::QueryMemory>();
-};
-
 std::unique_ptr<harness::Problem> make_problem_of(const Parameters& problem) {
   const std::string& operation = problem.text("operation");
-  if (operation == "build") return harness::make_problem<Builds>(problem);
-  if (operation == "verify") return harness::make_problem<Verifications>(problem);
-  return harness::make_problem<Neighbours>(problem);
+  if (operation != "build" && operation != "from_host") return trees::make_asked(problem);
+  const std::string& type = problem.text("type");
+  if (type == "int32") return trees::make_builds<std::int32_t>(problem);
+  if (type == "int64") return trees::make_builds<std::int64_t>(problem);
+  if (type == "double") return trees::make_builds<double>(problem);
+  return trees::make_builds<float>(problem);
 }
 
+bool is_of_builds(const Parameters& problem) {
+  return problem.text("operation") == "build" || problem.text("operation") == "from_host";
+}
 bool is_of_queries(const Parameters& problem) {
-  return problem.text("operation") == "nearest" || problem.text("operation") == "k_nearest";
+  return !is_of_builds(problem) && problem.text("operation") != "verify";
+}
+/// How many tuples are found for a query.
+double answers_of(const Parameters& problem) {
+  const std::string& operation = problem.text("operation");
+  if (operation == "nearest") return 1;
+  return operation == "k_nearest" ? problem.real("k") : problem.real("found");
 }
 
-/// The tuples, twice the stores, and of builds some copies of the tuples; of queries the tuples in
-/// order, these queries twice, two times their answers, and what their sort needs.
+/// The tuples, twice the stores and the nodes; of builds some copies of the tuples, and the arrays
+/// of the source's; of queries the tuples in order, these queries twice, their boxes, two times
+/// their answers, and what their sort needs.
 std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t n = problem.integer("n");
   const std::int64_t d = problem.integer("d");
-  const std::int64_t queries = is_of_queries(problem) ? problem.integer("queries") : 0;
-  const std::int64_t build = problem.text("operation") == "build" ? 16 * n * (d + 1) : 16 * n;
-  const std::int64_t in_order = queries > 0 ? 8 * n * (d + 1) : 0;
-  return 4 * n * d + 16 * n + build + in_order +
-         queries * (8 * d + 24 + 16 * problem.integer("k")) + (1 << 20);
+  const std::int64_t tuples =
+      n * d * (problem.text("type").ends_with("64") || problem.text("type") == "double" ? 8 : 4);
+  const std::int64_t fixed = tuples + 28 * n + (1 << 20);
+  if (is_of_builds(problem)) return fixed + 3 * tuples + 8 * n * d + 24 * n;
+  if (!is_of_queries(problem)) return fixed + 16 * n;
+  const auto answers = static_cast<std::int64_t>(2 * answers_of(problem)) + 1;
+  return fixed + 8 * n * (d + 1) + problem.integer("queries") * (16 * d + 48 + 16 * answers);
 }
 
 /// Coordinates that a build moves over all its levels; nodes that queries visit, about.
 double steps(const Parameters& problem) {
   const double levels = std::log2(problem.real("n") + 2);
   if (is_of_queries(problem)) {
-    return 4 * problem.real("queries") * levels * std::exp2(problem.real("d"));
+    return (4 * levels * std::exp2(problem.real("d")) + answers_of(problem)) *
+           problem.real("queries");
   }
   return problem.real("n") * problem.real("d") * levels;
 }
@@ -443,18 +136,25 @@ harness::Technique kd_tree_technique() {
       .summary = "the balanced k-d tree: built, verified, and asked for nearest tuples",
       .source = "J. Robinson, KdTreeGPU, GitHub: Building the KD Tree",
       .parameters =
-          {choice_parameter("operation", {"build", "verify", "nearest", "k_nearest"},
-                            "a build; a tree's verification; queries for the nearest tuple, or k"),
-           count_parameter("n", 1 << 20, "tuples of floats"),
+          {choice_parameter(
+               "operation",
+               {"build", "from_host", "verify", "nearest", "k_nearest", "within_radius", "in_box"},
+               "a build; the same from the copy of the tuples to the verification of "
+               "nodes; a verification; queries"),
+           count_parameter("n", 1 << 20, "tuples"),
+           choice_parameter("type", {"float", "double", "int32", "int64"},
+                            "build, from_host: of coordinates; floats otherwise"),
            integer_parameter("d", 4, 1, kd_tree::most_dimensions, "coordinates of a tuple"),
            choice_parameter("distribution", {"uniform", "clustered"},
                             "of tuples and queries, in the unit cube"),
            real_parameter("duplicates", 0, 0, 0.99, "share of tuples that are copies of others"),
            switch_parameter("removes_duplicates", false, "whether copies are left out"),
-           count_parameter("queries", 1 << 20, "nearest, k_nearest: how many"),
+           count_parameter("queries", 1 << 20, "queries: how many"),
            integer_parameter("k", 8, 2, 128, "k_nearest: how many tuples are asked for"),
+           real_parameter("found", 16, 0, 1e6,
+                          "within_radius, in_box: of a size that holds so many of uniform tuples"),
            choice_parameter("query_order", {"random", "curve"},
-                            "nearest, k_nearest: at random, or sorted along a curve"),
+                            "queries: at random, or sorted along a curve"),
            seed_parameter("of the tuples"),
            of_variants(integer_parameter("threads", 0, 0, 1024,
                                          "cpu: threads; 0: as many as there are cores"))},

@@ -65,17 +65,4 @@ std::int64_t build(const Points<C>& points, std::type_identity_t<DeviceSpan<std:
   return nodes;
 }
 
-/// Fills in the nodes of a tree from its median stores, level after level, as the source does.
-/// medians: those of `node_count` nodes; nodes: one for each tuple.
-inline void fill_nodes(std::type_identity_t<DeviceSpan<const std::uint32_t>> medians,
-                       std::int64_t node_count, DeviceSpan<Node> nodes, cudaStream_t stream) {
-  require_span("nodes", nodes);
-  require_in_range("node_count", node_count, 0, nodes.count);
-  require_in_range("the number of nodes' tuples", nodes.count, 0, most_tuples);
-  require_span("medians", medians);
-  require_room("medians", medians, median_entries(node_count));
-  require_apart("medians", medians, "nodes", nodes);
-  detail::run_fill_nodes(medians.data, node_count, nodes, stream);
-}
-
 }  // namespace warpath::kd_tree

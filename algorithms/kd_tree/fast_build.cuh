@@ -7,8 +7,8 @@
 //                depends on that
 //   finish       a block for each segment that is left (subtree.cuh)
 //
-// Memory: two copies of the tuples and their numbers; keys and places of what selections list
-// (most_listed), an eighth of the tuples where segments are large, and less again of that.
+// Memory: two copies of the tuples and their numbers. What selections list, keys and places of an
+// eighth of the tuples where segments are large (most_listed), lies where tuples move next.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -129,6 +129,8 @@ class FastBuild {
     while (levels_of_group(number) > 0) {
       const int levels = levels_of_group(number);
       selection_.group.tuples = from_;
+      selection_.lists[0] = {to_.bits, to_.references};
+      selection_.lists[1] = {to_.bits + listed_, to_.references + listed_};
       selection_.group.base = level_of(number);
       selection_.group.base_primary = number % dimensions_;
       for (int depth = 0; depth < levels; ++depth) {
@@ -187,16 +189,16 @@ class FastBuild {
       }
     }
     const std::int64_t d = dimensions_;
+    listed_ = listed[0];
+    const std::int64_t all_bits = std::max(d * n_, listed[0] + listed[1]);
+    const std::int64_t all_references = std::max(n_, listed[0] + listed[1]);
     // The medians of a group's levels: less than twice as many as the last of them has.
-    const auto [bits, references, keys, places, rows, parts, ends] =
-        memory_.arrays.template take<Bits, std::uint32_t, Bits, std::uint32_t, Bits, SearchedPart,
-                                     std::uint32_t>(stream_, 2 * d * n_, 2 * n_,
-                                                    listed[0] + listed[1], listed[0] + listed[1],
-                                                    4 * (d + 1) * segments, segments, 2 * segments);
+    const auto [bits, references, rows, parts, ends] =
+        memory_.arrays.template take<Bits, std::uint32_t, Bits, SearchedPart, std::uint32_t>(
+            stream_, 2 * all_bits, 2 * all_references, 4 * (d + 1) * segments, segments,
+            2 * segments);
     from_ = {bits, references, n_, dimensions_};
-    to_ = {bits + d * n_, references + n_, n_, dimensions_};
-    selection_.lists[0] = {keys, places};
-    selection_.lists[1] = {keys + listed[0], places + listed[0]};
+    to_ = {bits + all_bits, references + all_references, n_, dimensions_};
     selection_.group.medians = {rows, dimensions_};
     selection_.brackets = {rows + 2 * (d + 1) * segments, dimensions_};
     selection_.parts = parts;
@@ -251,6 +253,7 @@ class FastBuild {
   TupleColumns<C> from_{};
   TupleColumns<C> to_{};
   Selection<C> selection_{};
+  std::int64_t listed_ = 0;  ///< room of the first list
   std::uint32_t* ends_ = nullptr;
 };
 

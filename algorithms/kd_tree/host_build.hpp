@@ -12,10 +12,6 @@
 // compares superkeys.
 #pragma once
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,15 +24,10 @@
 #include "core/key_order.cuh"
 #include "core/preconditions.cuh"
 #include "core/superkey.cuh"
+#include "kd_tree/host_tasks.hpp"
 #include "kd_tree/tree.cuh"
 #include "kd_tree/variant.hpp"
 #include "partitioners/levels.cuh"
-
-#ifdef _OPENMP
-#define WARPATH_OMP(directive) _Pragma(#directive)
-#else
-#define WARPATH_OMP(directive)
-#endif
 
 namespace warpath::kd_tree {
 
@@ -66,7 +57,7 @@ class HostBuild {
   HostTree run() {
     const std::int64_t tuples = static_cast<std::int64_t>(coordinates_.size()) / dimensions_;
     arrays_.resize(static_cast<std::size_t>(dimensions_));
-    in_tasks([&] {
+    in_tasks(options_.threads, [&] {
       for (int k = 0; k < dimensions_; ++k) {
         WARPATH_OMP(omp task firstprivate(k))
         arrays_[static_cast<std::size_t>(k)] = sorted_references(k, tuples);
@@ -79,7 +70,7 @@ class HostBuild {
     tree_.medians.assign(static_cast<std::size_t>(median_entries(tree_.nodes)), no_node);
     sides_.resize(static_cast<std::size_t>(tuples));
     spares_.assign(arrays_.size(), References(n));
-    in_tasks([&] { build({0, static_cast<std::uint32_t>(n)}, 0, 0); });
+    in_tasks(options_.threads, [&] { build({0, static_cast<std::uint32_t>(n)}, 0, 0); });
     tell(options_.after_step, Step::partition, 0);
     return std::move(tree_);
   }
@@ -95,16 +86,6 @@ class HostBuild {
   enum class Side : unsigned char { less, pivot, greater };
   /// What smaller parts are sorted, noted or built by one thread.
   static constexpr std::uint32_t least_for_tasks = 1 << 13;
-
-  template <class Act>
-  void in_tasks(const Act& act) const {
-#ifdef _OPENMP
-    const int threads = options_.threads > 0 ? options_.threads : omp_get_max_threads();
-#endif
-    WARPATH_OMP(omp parallel num_threads(threads))
-    WARPATH_OMP(omp single)
-    act();
-  }
 
   [[nodiscard]] const C* tuple(std::uint32_t number) const {
     return coordinates_.data() +
@@ -220,7 +201,7 @@ HostTree build_on_host(std::span<const C> coordinates, int dimensions,
   static_assert(std::is_arithmetic_v<C> && (sizeof(C) == 4 || sizeof(C) == 8),
                 "a coordinate must be a number of 4 or 8 bytes");
   require_in_range("dimensions", dimensions, 1, most_dimensions);
-  require_in_range("options.threads", options.threads, 0, 1024);
+  require_in_range("options.threads", options.threads, 0, most_threads);
   const auto count = static_cast<std::int64_t>(coordinates.size());
   if (count % dimensions != 0) {
     throw std::invalid_argument("points has " + std::to_string(count) +
@@ -239,5 +220,3 @@ HostTree build_on_host(std::span<const C> coordinates, int dimensions,
 }
 
 }  // namespace warpath::kd_tree
-
-#undef WARPATH_OMP

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "core/cuda_check.cuh"
 #include "core/divide_up.hpp"
 #include "core/launch.cuh"
+#include "core/preconditions.cuh"
 #include "core/span.hpp"
 #include "kd_tree/tree.cuh"
 
@@ -52,3 +54,20 @@ inline void run_fill_nodes(const std::uint32_t* medians, std::int64_t node_count
 }
 
 }  // namespace warpath::kd_tree::detail
+
+namespace warpath::kd_tree {
+
+/// Fills in the nodes of a tree from its median stores, level after level, as the source does.
+/// medians: those of `node_count` nodes; nodes: one for each tuple.
+inline void fill_nodes(std::type_identity_t<DeviceSpan<const std::uint32_t>> medians,
+                       std::int64_t node_count, DeviceSpan<Node> nodes, cudaStream_t stream) {
+  require_span("nodes", nodes);
+  require_in_range("node_count", node_count, 0, nodes.count);
+  require_in_range("the number of nodes' tuples", nodes.count, 0, most_tuples);
+  require_span("medians", medians);
+  require_room("medians", medians, median_entries(node_count));
+  require_apart("medians", medians, "nodes", nodes);
+  detail::run_fill_nodes(medians.data, node_count, nodes, stream);
+}
+
+}  // namespace warpath::kd_tree

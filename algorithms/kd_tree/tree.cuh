@@ -28,6 +28,8 @@ inline constexpr std::uint32_t no_node = partitioners::no_node;
 /// The most tuples of a tree.
 inline constexpr std::int64_t most_tuples = partitioners::most_references;
 inline constexpr int most_dimensions = 16;
+/// Of builds and verifications on the host.
+inline constexpr int most_threads = 1024;
 
 /// n tuples of `dimensions` coordinates each, 1 to 16: int32, int64, float or double.
 template <class C>

@@ -1,5 +1,5 @@
-// The balanced k-d tree of tuples of floats on the host, and its nearest neighbours: what builds
-// and queries must give. Shares no code with what it judges.
+// The balanced k-d tree on the host, and its answers to queries: what builds and queries must give.
+// Shares no code with what it judges.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 #include "host_inputs.hpp"
 
-namespace warpath::experiments {
+namespace warpath::experiments::trees {
 
 /// A tuple, and how far it is from a query, squared.
 struct Near {
@@ -22,14 +22,16 @@ struct Near {
   }
 };
 
-/// The tree as median stores: entry i has the children 2 i + 1 and 2 i + 2.
+/// The tree as median stores: entry i has the children 2 i + 1 and 2 i + 2. Queries are of
+/// floats.
+template <class C>
 class HostTree {
  public:
   static constexpr std::uint32_t no_node = 0xFFFFFFFFU;
 
   /// Of all tuples, or of all but those that are equal to one of a lesser number. tuples: d
   /// coordinates each, and kept by the caller.
-  HostTree(const std::vector<float>& tuples, int d, bool removes_duplicates)
+  HostTree(const std::vector<C>& tuples, int d, bool removes_duplicates)
       : tuples_(tuples.data()), d_(d) {
     std::vector<std::uint32_t> numbers(tuples.size() / static_cast<std::size_t>(d));
     for (std::uint32_t i = 0; i < numbers.size(); ++i) numbers[i] = i;
@@ -65,6 +67,35 @@ class HostTree {
     search(query, 0, 0, found, visits);
     return found;
   }
+  /// The tuples no farther away than that, by number.
+  [[nodiscard]] std::vector<std::uint32_t> within(const float* query, float squared_radius,
+                                                  std::int64_t& visits) const {
+    std::vector<std::uint32_t> found;
+    list(
+        0, 0, [&](const float* at) { return squared_distance(query, at) <= squared_radius; },
+        [&](float at, int k) {
+          const bool is_near = square(query[k] - at) <= squared_radius;
+          return std::pair(query[k] <= at || is_near, query[k] >= at || is_near);
+        },
+        found, visits);
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+  /// The tuples with low <= coordinate <= high, for each coordinate, by number.
+  [[nodiscard]] std::vector<std::uint32_t> in_box(const float* low, const float* high,
+                                                  std::int64_t& visits) const {
+    std::vector<std::uint32_t> found;
+    list(
+        0, 0,
+        [&](const float* at) {
+          bool is_in = true;
+          for (int k = 0; k < d_; ++k) is_in = is_in && low[k] <= at[k] && at[k] <= high[k];
+          return is_in;
+        },
+        [&](float at, int k) { return std::pair(low[k] <= at, high[k] >= at); }, found, visits);
+    std::sort(found.begin(), found.end());
+    return found;
+  }
 
  private:
   static constexpr std::size_t most_parts = 256;
@@ -76,13 +107,13 @@ class HostTree {
     std::size_t end;
   };
 
-  [[nodiscard]] const float* tuple(std::uint32_t number) const {
+  [[nodiscard]] const C* tuple(std::uint32_t number) const {
     return tuples_ + std::size_t{number} * static_cast<std::size_t>(d_);
   }
   [[nodiscard]] int order(std::uint32_t a, std::uint32_t b, int primary) const {
     for (int k = 0; k < d_; ++k) {
-      const float x = tuple(a)[(primary + k) % d_];
-      const float y = tuple(b)[(primary + k) % d_];
+      const C x = tuple(a)[(primary + k) % d_];
+      const C y = tuple(b)[(primary + k) % d_];
       if (x != y) return x < y ? -1 : 1;
     }
     return 0;
@@ -115,13 +146,30 @@ class HostTree {
     const volatile float product = x * x;
     return product;
   }
+  [[nodiscard]] float squared_distance(const float* a, const float* b) const {
+    float sum = 0;
+    for (int k = 0; k < d_; ++k) sum += square(a[k] - b[k]);
+    return sum;
+  }
+  /// Finds all tuples that are `is_in`. goes_on: for what splits a level by coordinate k, whether
+  /// such tuples may be on its first side, and on its second.
+  template <class IsIn, class GoesOn>
+  void list(std::size_t entry, int level, const IsIn& is_in, const GoesOn& goes_on,
+            std::vector<std::uint32_t>& found, std::int64_t& visits) const {
+    if (entry >= entries_.size() || entries_[entry] == no_node) return;
+    ++visits;
+    const float* const at = tuple(entries_[entry]);
+    if (is_in(at)) found.push_back(entries_[entry]);
+    const auto [first, second] = goes_on(at[level % d_], level % d_);
+    if (first) list(2 * entry + 1, level + 1, is_in, goes_on, found, visits);
+    if (second) list(2 * entry + 2, level + 1, is_in, goes_on, found, visits);
+  }
   /// found: sorted; what has no tuple yet is infinitely far.
   void search(const float* query, std::size_t entry, int level, std::vector<Near>& found,
               std::int64_t& visits) const {
     if (entry >= entries_.size() || entries_[entry] == no_node) return;
     ++visits;
-    Near node{0, entries_[entry]};
-    for (int k = 0; k < d_; ++k) node.distance += square(query[k] - tuple(node.tuple)[k]);
+    const Near node{squared_distance(query, tuple(entries_[entry])), entries_[entry]};
     if (node < found.back()) {
       found.back() = node;
       for (std::size_t i = found.size() - 1; i > 0 && found[i] < found[i - 1]; --i) {
@@ -136,10 +184,10 @@ class HostTree {
     }
   }
 
-  const float* tuples_;
+  const C* tuples_;
   int d_;
   std::int64_t nodes_ = 0;
   std::vector<std::uint32_t> entries_;
 };
 
-}  // namespace warpath::experiments
+}  // namespace warpath::experiments::trees

@@ -1,4 +1,4 @@
-// The build on the host against the oracle's trees, entry for entry.
+// The build on the host against the oracle's trees, entry for entry; and the verification in tasks.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -8,6 +8,7 @@
 
 #include "../message_of.hpp"
 #include "kd_tree/host_build.hpp"
+#include "kd_tree/host_verify.hpp"
 #include "kd_tree/oracle.hpp"
 #include "points.hpp"
 
@@ -72,6 +73,58 @@ TEST(HostBuild, NamesWhatIsWrong) {
   EXPECT_EQ(of({1}, 1, -1), "options.threads is -1: expected 0 to 1024");
   EXPECT_EQ(of({1, 2, 3, std::numeric_limits<double>::quiet_NaN()}, 2, 0),
             "points: coordinate 1 of tuple 1 is NaN: expected numbers, which have an order");
+}
+
+/// A tree of n tuples on the host.
+struct Grown {
+  explicit Grown(std::int64_t n)
+      : points(make_points<float>(n, 3, Distribution::uniform, 9)),
+        medians(oracle::median_stores(points, oracle::numbers(points, false))),
+        nodes(static_cast<std::size_t>(n)) {
+    const auto at = [&](std::size_t i) { return i < medians.size() ? medians[i] : no_node; };
+    for (std::size_t i = 0; i < medians.size(); ++i) {
+      if (medians[i] != no_node) nodes[medians[i]] = {medians[i], at(2 * i + 1), at(2 * i + 2)};
+    }
+  }
+  [[nodiscard]] Finding verified(int threads) const {
+    return verify_on_host(std::span<const float>(points.coordinates), 3,
+                          std::span<const Node>(nodes), medians.front(),
+                          static_cast<std::int64_t>(nodes.size()), threads);
+  }
+
+  oracle::PointSet<float> points;
+  oracle::References medians;
+  std::vector<Node> nodes;
+};
+
+TEST(HostVerification, FindsInTasksWhatOneThreadFinds) {
+  Grown grown(5000);
+  for (const int threads : {0, 1, 3}) EXPECT_TRUE(grown.verified(threads).is_right());
+  // Far from each other, so that tasks come to them in any order; and a way back to the root.
+  const std::uint32_t low = grown.medians[3000];
+  const std::uint32_t high = grown.medians[3900];
+  grown.nodes[high].less_than = grown.medians.front();
+  std::swap(grown.nodes[low].less_than, grown.nodes[low].greater_than);
+  const Finding first = grown.verified(1);
+  EXPECT_EQ(first.flaw, Flaw::not_less) << describe(first);
+  EXPECT_EQ(first.level, 12);
+  EXPECT_EQ(first.entry, 2 * (3000U - 2047U));
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(grown.verified(3), first);
+}
+
+TEST(HostVerification, NamesWhatIsWrongWithArguments) {
+  const Grown grown(20);
+  const std::span<const float> coordinates(grown.points.coordinates);
+  const std::span<const Node> nodes(grown.nodes);
+  const auto message = [&](std::size_t count, int dimensions, std::int64_t expected, int threads) {
+    return message_of<std::invalid_argument>(
+        [&] { verify_on_host(coordinates.first(count), dimensions, nodes, 0, expected, threads); });
+  };
+  EXPECT_EQ(message(60, 0, 20, 0), "dimensions is 0: expected 1 to 16");
+  EXPECT_EQ(message(60, 3, 21, 0), "the expected number of nodes is 21: expected 0 to 20");
+  EXPECT_EQ(message(60, 3, 20, -1), "threads is -1: expected 0 to 1024");
+  EXPECT_EQ(message(57, 3, 20, 0),
+            "coordinates has 57 elements: expected 60, as many as the tuples of the nodes");
 }
 
 }  // namespace
