@@ -51,6 +51,7 @@ class Heap {
   bool peers[max_devices][max_devices]{};
   std::size_t bytes[max_devices]{};
   std::size_t peak = 0;
+  std::size_t peaks[max_devices]{};  ///< of each device
 
   [[nodiscard]] std::size_t total() const {
     std::size_t sum = 0;
@@ -237,6 +238,7 @@ void* allocate(MemoryKind kind, int device, std::size_t bytes, Site site) {
   h.live[a.begin] = a;
   if (counts) h.bytes[device] += bytes;
   h.peak = std::max(h.peak, h.total());
+  h.peaks[device] = std::max(h.peaks[device], h.bytes[device]);
   return begin;
 }
 
@@ -358,6 +360,13 @@ std::size_t device_bytes(int device) {
 }
 std::size_t peak_device_bytes() {
   return heap().peak;
+}
+std::size_t peak_device_bytes(int device) {
+  return heap().peaks[device];
+}
+void forget_peak(int device) {
+  const std::lock_guard lock(heap().mutex);
+  heap().peaks[device] = heap().bytes[device];
 }
 
 }  // namespace simt

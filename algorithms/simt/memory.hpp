@@ -68,5 +68,8 @@ bool peer_access(int from, int to);
 std::size_t device_bytes();
 std::size_t device_bytes(int device);
 std::size_t peak_device_bytes();
+/// The most that one device has had since the start, or since its peak was forgotten.
+std::size_t peak_device_bytes(int device);
+void forget_peak(int device);
 
 }  // namespace simt

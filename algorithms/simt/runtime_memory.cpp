@@ -154,6 +154,7 @@ using namespace simt;
 // The pool of a device exists in name only: what is freed is free at once.
 struct CUmemPool_st {
   std::uint64_t release_threshold;
+  int device;
 };
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes, const char* simt_file, int simt_line) {
@@ -264,6 +265,7 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
   static CUmemPool_st pools[max_devices]{};
   if (device < 0 || device >= int(options().devices))
     return unavailable(cudaErrorInvalidDevice, text("there is no device %d", device));
+  pools[device].device = device;
   *pool = &pools[device];
   return cudaSuccess;
 }
@@ -271,6 +273,13 @@ cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
 cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
   if (attribute == cudaMemPoolAttrReleaseThreshold)
     std::memcpy(&pool->release_threshold, value, sizeof pool->release_threshold);
+  if (attribute == cudaMemPoolAttrReservedMemHigh || attribute == cudaMemPoolAttrUsedMemHigh) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, value, sizeof bytes);
+    if (bytes != 0)
+      return unavailable(cudaErrorInvalidValue, "the most that a pool has held can only become 0");
+    forget_peak(pool->device);
+  }
   return cudaSuccess;
 }
 
@@ -282,11 +291,11 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
       break;
     case cudaMemPoolAttrReservedMemCurrent:
     case cudaMemPoolAttrUsedMemCurrent:
-      result = device_bytes(current_device());
+      result = device_bytes(pool->device);
       break;
     case cudaMemPoolAttrReservedMemHigh:
     case cudaMemPoolAttrUsedMemHigh:
-      result = peak_device_bytes();
+      result = peak_device_bytes(pool->device);
       break;
     default:
       break;

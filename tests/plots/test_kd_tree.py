@@ -21,23 +21,62 @@ def titles(drawn) -> list[str]:
 
 def test_builds_have_a_panel_for_each_number_of_coordinates_that_has_several_sizes(draw):
     drawn = draw("build")
-    assert titles(drawn) == ["3 coordinates", "4 coordinates"]
-    of_three, of_four = map(labels, drawn.axes)
-    assert of_three == {"fast", "four_partitioners (source)", "half_sorts (source)"}
+    assert titles(drawn) == [f"{d} coordinates" for d in (2, 3, 4, 8)]
+    of_two, of_three, of_four, of_eight = map(labels, drawn.axes)
+    assert of_two == of_eight == {"fast", "four_partitioners (source)"}
+    assert of_three == of_two | {"half_sorts (source)"}
     cpu = {"CPU, Brown's build, 8 threads", "CPU, Brown's build, 16 threads"}
     assert of_four == of_three | cpu
+    # Clustered tuples of the same number would be a second point there.
+    for line in drawn.axes[2].get_lines():
+        assert len(line.get_xdata()) == len(set(line.get_xdata()))
 
 
-def test_builds_that_remove_duplicates_are_not_among_the_others(draw):
+def test_memory_is_drawn_over_coordinates_beside_the_tuples(draw):
+    (axes,) = draw("memory").axes
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert list(lines["fast"].get_xdata()) == [2, 3, 4, 8]
+    assert list(lines["fast"].get_ydata()) == [22, 33, 44, 88]
+    assert list(lines["the tuples themselves"].get_ydata()) == [8, 12, 16, 32]
+    assert axes.figure._suptitle.get_text() == "Memory of a build, n = $2^{24}$ tuples of floats"
+
+
+def test_clusters_and_types_have_a_line_a_category(draw):
+    (axes,) = draw("clusters").axes
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    assert names[:2] == ["uniform, 1,000,000 of 3", "clustered, 1,000,000 of 3"]
+    assert len(names) == 8
+    (axes,) = draw("types").axes
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    assert sorted(names) == ["double", "float", "int32", "int64"]
+
+
+def test_builds_that_remove_duplicates_are_over_their_share(draw):
     (axes,) = draw("duplicates").axes
-    assert labels(axes) == {"fast", "four_partitioners (source)"}
+    assert labels(axes) == {"fast", "four_partitioners (source)", "half_sorts (source)"}
     for line in axes.get_lines():
         if not line.get_label().startswith("_"):
-            assert list(line.get_xdata()) == [0.1, 0.5, 0.9]
-    _, of_four = draw("build").axes
-    lines = {line.get_label(): line for line in of_four.get_lines()}
-    sizes = list(lines["fast"].get_xdata())
-    assert len(sizes) == len(set(sizes))
+            assert list(line.get_xdata()) == [0, 0.1, 0.3, 0.5, 0.7, 0.9]
+
+
+def test_the_sources_table_has_what_was_published_beside_what_was_measured(draw):
+    (axes,) = draw("published").axes
+    of = {}
+    for line in axes.get_lines():
+        of.setdefault(line.get_label(), []).append(float(line.get_xdata()[0]))
+    assert of["GTX Titan Black (source)"] == [48, 388, 920, 80, 1437]
+    assert of["three CPUs, 8 threads each (source)"][-3:] == [11880, 14770, 17790]
+    assert of["fast"] == [3] * 5
+
+
+def test_levels_are_partitions_or_selections_with_the_moves_after_them(draw):
+    (axes,) = draw("levels").axes
+    lines = {line.get_label(): line for line in axes.get_lines()}
+    assert list(lines["four_partitioners (source)"].get_xdata()) == list(range(24))
+    assert list(lines["half_sorts (source)"].get_xdata()) == list(range(1, 24))
+    assert list(lines["fast"].get_ydata()) == [0.2, 0.2, 0.5]
+    notes = [text.get_text() for text in axes.texts]
+    assert notes == ["fast, levels 3 to 24: 1.10 ms in all"]
 
 
 def test_queries_have_a_panel_for_each_operation_and_number_of_coordinates(draw):
@@ -52,6 +91,34 @@ def test_queries_have_a_panel_for_each_operation_and_number_of_coordinates(draw)
     ]
     for axes in drawn.axes:
         assert len(labels(axes)) == 5
+
+
+def test_query_kinds_have_a_line_a_kind(draw):
+    (axes,) = draw("query_kinds").axes
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    assert names[:3] == [
+        "the nearest, uniform, 3 coordinates",
+        "the nearest, clustered, 3 coordinates",
+        "the nearest, uniform, 8 coordinates",
+    ]
+    assert len(names) == 6
+
+
+def test_neighbours_and_ranges_have_a_line_a_form(draw):
+    forms = {
+        "nodes, at random",
+        "median stores, at random",
+        "put in order, at random",
+        "and queries sorted",
+    }
+    (axes,) = draw("neighbours").axes
+    assert labels(axes) == forms
+    drawn = draw("ranges")
+    assert titles(drawn) == ["within a radius", "in a box"]
+    for axes in drawn.axes:
+        assert labels(axes) == forms
+        for line in axes.get_lines():
+            assert list(line.get_xdata()) == [1, 8, 64]
 
 
 def test_verifications_have_a_line_a_form(draw):

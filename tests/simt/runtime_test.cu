@@ -305,6 +305,26 @@ TEST(Memory, HasPools) {
   EXPECT_CUDA(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &read));
   EXPECT_EQ(read, threshold);
   EXPECT_CUDA(cudaMemPoolTrimTo(pool, 0));
+
+  const auto used = [&](cudaMemPoolAttr attribute) {
+    std::uint64_t bytes = 0;
+    EXPECT_CUDA(cudaMemPoolGetAttribute(pool, attribute, &bytes));
+    return bytes;
+  };
+  const std::uint64_t before = used(cudaMemPoolAttrUsedMemCurrent);
+  void* memory = nullptr;
+  EXPECT_CUDA(cudaMallocAsync(&memory, 1 << 22, nullptr));
+  EXPECT_EQ(used(cudaMemPoolAttrUsedMemCurrent), before + (1 << 22));
+  EXPECT_CUDA(cudaFreeAsync(memory, nullptr));
+  EXPECT_CUDA(cudaStreamSynchronize(nullptr));
+  EXPECT_GE(used(cudaMemPoolAttrUsedMemHigh), before + (1 << 22));
+  std::uint64_t bytes = 0;
+  EXPECT_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &bytes));
+  EXPECT_EQ(used(cudaMemPoolAttrUsedMemHigh), before);
+  bytes = 1;
+  EXPECT_EQ(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &bytes),
+            cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
 }
 
 // ---------------------------------------------------------------- streams and events
