@@ -99,8 +99,9 @@ __global__ void __launch_bounds__(Tile::threads)
   move(from.references, to.references, references);
 }
 
-/// Builds the tree of n > 0 tuples.
-template <class Shape, class C>
+/// Builds the tree of n > 0 tuples. A list longer than MostRead is searched by a round more before
+/// one block reads it.
+template <class Shape, class C, std::int64_t MostRead = 1 << 16>
 class FastBuild {
  public:
   /// references: those of the tuples, or null for all.
@@ -160,8 +161,6 @@ class FastBuild {
   using Bits = OrderedBits<C>;
   using Tile = BlockShape<256, 8>;
   static constexpr int select_threads = 512;
-  /// A longer list is searched by a round more before one block reads it.
-  static constexpr std::int64_t most_read = 1 << 16;
 
   [[nodiscard]] partitioners::Level level_of(int number) const {
     return {static_cast<std::uint32_t>(n_), number};
@@ -216,7 +215,7 @@ class FastBuild {
     launch(by_tile(selection_.group.base, sizeof(CollectStorage<C>)), collect_kernel<Tile, C>,
            selection_, static_cast<std::uint32_t>(room));
     int rounds = 1;
-    for (; room > most_read; ++rounds) {
+    for (; room > MostRead; ++rounds) {
       const auto from_room = static_cast<std::uint32_t>(room);
       launch(by_segment, find_brackets_again_kernel<select_threads, C>, selection_, rounds,
              from_room);

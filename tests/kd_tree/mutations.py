@@ -101,4 +101,20 @@ MUTATIONS = [
         "lists: they go on beyond their room",
         "if (<<<next < end ||| true>>>) out.data[next++] = query | tree.number(row);",
     ),
+    (
+        "fast build: both lists lie in the same place",
+        "selection_.lists[1] = {<<<to_.bits + listed_ ||| to_.bits>>>, to_.references + listed_};",
+    ),
+    (
+        "fast build: lists lie among the tuples",
+        "selection_.lists[0] = {<<<to_.bits ||| from_.bits>>>, to_.references};",
+    ),
+    (
+        "host verification: a tuple may have several nodes",
+        "if (<<<has_node_[tuple].exchange(true, std::memory_order_relaxed) ||| false>>>) return",
+    ),
+    (
+        "host verification: what the greater side finds comes first",
+        "<<<less.finding.is_right() ? greater.finding : less.finding ||| greater.finding.is_right() ? less.finding : greater.finding>>>",
+    ),
 ]
