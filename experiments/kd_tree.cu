@@ -87,7 +87,8 @@ std::string demonstration() {
   for (std::size_t i = 0; i < coordinates.size(); i += 3) {
     std::string name = "(";
     for (std::size_t k = 0; k < 3; ++k) {
-      name += (k > 0 ? "," : "") + std::to_string(static_cast<int>(coordinates[i + k]));
+      if (k > 0) name += ",";
+      name += std::to_string(static_cast<int>(coordinates[i + k]));
     }
     names.push_back(name + ")");
   }

@@ -1,6 +1,6 @@
 // Preconditions of host functions: std::invalid_argument with the argument's name, its value and
-// what was expected. Sizes and overlaps are always checked. What has to read the data is checked
-// only where checks are on (checked.hpp), and then synchronises.
+// what was expected. Sizes and overlaps are always checked (arguments.hpp). What has to read the
+// data is checked only where checks are on (checked.hpp), and then synchronises.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <string>
 #include <type_traits>
 
+#include "core/arguments.hpp"
 #include "core/buffer.cuh"
 #include "core/checked.hpp"
 #include "core/cuda_check.cuh"
@@ -18,65 +19,6 @@
 #include "core/span.hpp"
 
 namespace warpath {
-
-/// Throws if the count is negative, or so large that no memory has as many bytes; or if the memory
-/// is null or not aligned for its elements.
-template <class T>
-void require_span(const std::string& name, DeviceSpan<T> span) {
-  constexpr auto most = std::numeric_limits<std::int64_t>::max() / std::int64_t{sizeof(T)};
-  if (span.count < 0 || span.count > most / 2) {
-    throw std::invalid_argument(
-        name + " has " + std::to_string(span.count) + " elements: expected " +
-        (span.count < 0 ? "0 or more" : "at most " + std::to_string(most / 2)));
-  }
-  if (span.count > 0 && span.data == nullptr) {
-    throw std::invalid_argument(name + " is null, but has " + std::to_string(span.count) +
-                                " elements: expected device memory");
-  }
-  if (span.count > 0 && reinterpret_cast<std::uintptr_t>(span.data) % alignof(T) != 0) {
-    throw std::invalid_argument(name + " begins at an address that is no multiple of " +
-                                std::to_string(alignof(T)) + ": expected memory aligned for its " +
-                                "elements");
-  }
-}
-
-/// Throws unless `out` is a span (require_span) that holds at least `needed` elements.
-template <class T>
-void require_room(const std::string& name, DeviceSpan<T> out, std::int64_t needed) {
-  require_span(name, out);
-  if (out.count >= needed) return;
-  throw std::invalid_argument(name + " holds " + std::to_string(out.count) +
-                              " elements: " + std::to_string(needed) + " are needed");
-}
-
-/// Throws unless two arguments have as many elements.
-inline void require_count(const std::string& name, std::int64_t count, const std::string& other,
-                          std::int64_t expected) {
-  if (count == expected) return;
-  throw std::invalid_argument(name + " has " + std::to_string(count) + " elements: expected " +
-                              std::to_string(expected) + ", as many as " + other);
-}
-
-/// Throws unless low <= value <= high.
-inline void require_in_range(const std::string& name, std::int64_t value, std::int64_t low,
-                             std::int64_t high) {
-  if (value >= low && value <= high) return;
-  throw std::invalid_argument(name + " is " + std::to_string(value) + ": expected " +
-                              std::to_string(low) + " to " + std::to_string(high));
-}
-
-/// Throws unless both are spans (require_span) that share no byte.
-template <class T, class U>
-void require_apart(const std::string& name, DeviceSpan<T> a, const std::string& other,
-                   DeviceSpan<U> b) {
-  require_span(name, a);
-  require_span(other, b);
-  const auto begin = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
-  const std::uintptr_t a_end = begin(a.data + a.count);
-  const std::uintptr_t b_end = begin(b.data + b.count);
-  if (a.count == 0 || b.count == 0 || a_end <= begin(b.data) || b_end <= begin(a.data)) return;
-  throw std::invalid_argument(other + " overlaps " + name + ": expected separate memory");
-}
 
 namespace detail {
 
@@ -222,6 +164,20 @@ void require_indices(const std::string& name, DeviceSpan<const Index> values, st
   throw std::invalid_argument(
       name + "[" + std::to_string(index) + "] is no index: " +
       (bound > 0 ? "expected 0 to " + std::to_string(bound - 1) : "the array has no elements"));
+}
+
+/// Where checks are on: throws unless all references are numbers of tuples, with the first one that
+/// is not.
+template <class Reference>
+void require_references(DeviceSpan<const Reference> references, std::int64_t tuple_count,
+                        cudaStream_t stream) {
+  if (!is_checked()) return;
+  const std::int64_t i = first_broken(references, detail::IsNoIndex{tuple_count}, stream);
+  if (i < 0) return;
+  throw std::invalid_argument("references[" + std::to_string(i) + "] is " +
+                              std::to_string(value_at(references, i, stream)) +
+                              ": expected the number of a tuple, 0 to " +
+                              std::to_string(tuple_count - 1));
 }
 
 }  // namespace warpath

@@ -11,8 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/checked.hpp"
-#include "core/preconditions.cuh"
+#include "core/arguments.hpp"
 #include "core/span.hpp"
 
 namespace warpath {
@@ -41,20 +40,6 @@ std::int64_t require_tuples(const Tuples<C>& tuples, std::int64_t references) {
                                 std::to_string(references) + " references name");
   }
   return tuples.coordinates.count / tuples.dimensions;
-}
-
-/// Where checks are on: throws unless all references are numbers of tuples, with the first one that
-/// is not.
-template <class Reference>
-void require_references(DeviceSpan<const Reference> references, std::int64_t tuple_count,
-                        cudaStream_t stream) {
-  if (!is_checked()) return;
-  const std::int64_t i = first_broken(references, detail::IsNoIndex{tuple_count}, stream);
-  if (i < 0) return;
-  throw std::invalid_argument("references[" + std::to_string(i) + "] is " +
-                              std::to_string(value_at(references, i, stream)) +
-                              ": expected the number of a tuple, 0 to " +
-                              std::to_string(tuple_count - 1));
 }
 
 /// Compares the superkeys of two tuples of `dimensions` coordinates that begin with coordinate

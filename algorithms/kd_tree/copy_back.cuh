@@ -11,8 +11,8 @@
 #include <span>
 #include <type_traits>
 
+#include "core/arguments.hpp"
 #include "core/cuda_check.cuh"
-#include "core/preconditions.cuh"
 #include "core/span.hpp"
 #include "kd_tree/arguments.cuh"
 #include "kd_tree/tree.cuh"

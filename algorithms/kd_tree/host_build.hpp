@@ -21,8 +21,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/arguments.hpp"
 #include "core/key_order.cuh"
-#include "core/preconditions.cuh"
 #include "core/superkey.cuh"
 #include "kd_tree/host_tasks.hpp"
 #include "kd_tree/tree.cuh"

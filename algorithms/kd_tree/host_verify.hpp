@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "core/preconditions.cuh"
+#include "core/arguments.hpp"
 #include "core/superkey.cuh"
 #include "kd_tree/finding.hpp"
 #include "kd_tree/host_tasks.hpp"
