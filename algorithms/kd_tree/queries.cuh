@@ -117,6 +117,25 @@ std::int64_t require_tree(const InOrderTree<C>& tree) {
   return tree.node_count;
 }
 
+/// Throws if what is written overlaps the tree.
+template <class C, class T>
+void require_apart_from(const MedianTree<C>& tree, const std::string& name, DeviceSpan<T> out) {
+  require_apart("points", tree.points.coordinates, name, out);
+  require_apart("medians", tree.medians, name, out);
+}
+template <class C, class T>
+void require_apart_from(const NodeTree<C>& tree, const std::string& name, DeviceSpan<T> out) {
+  require_apart("points", tree.points.coordinates, name, out);
+  require_apart("nodes", tree.nodes, name, out);
+}
+template <class C, class T>
+void require_apart_from(const InOrderTree<C>& tree, const std::string& name, DeviceSpan<T> out) {
+  const std::int64_t coordinates = tree.node_count * row_length<C>(tree.dimensions);
+  require_apart("the tree in order", DeviceSpan<const C>{tree.rows, coordinates}, name, out);
+  require_apart("the tree in order", DeviceSpan<const std::uint32_t>{tree.tuples, tree.node_count},
+                name, out);
+}
+
 template <class C>
 int dimensions_of(const MedianTree<C>& tree) {
   return tree.points.dimensions;
@@ -505,6 +524,8 @@ void k_nearest(const Tree<C>& tree, std::type_identity_t<DeviceSpan<const C>> qu
   require_apart("queries", queries, "tuples", tuples);
   require_apart("queries", queries, "distances", distances);
   require_apart("tuples", tuples, "distances", distances);
+  detail::require_apart_from(tree, "tuples", tuples);
+  detail::require_apart_from(tree, "distances", distances);
   const detail::NearestOutput<C> output{tuples.data, distances.data, k};
   detail::answer_all(tree, detail::NearestAnswer<C>{queries.data, output}, m, memory, stream,
                      options);
@@ -533,6 +554,7 @@ void count_within_radius(const Tree<C>& tree, std::type_identity_t<DeviceSpan<co
   const Distance<C> squared_radius = detail::squared_radius_of<C>(radius);
   const std::int64_t m = detail::require_queries("queries", queries, detail::dimensions_of(tree));
   require_apart("queries", queries, "counts", counts);
+  detail::require_apart_from(tree, "counts", counts);
   detail::count_all(tree, detail::InRadius<C>{queries.data, squared_radius}, m, counts,
                     {memory, stream, options});
 }
@@ -551,6 +573,7 @@ void within_radius(const Tree<C>& tree, std::type_identity_t<DeviceSpan<const C>
   const std::int64_t m = detail::require_queries("queries", queries, detail::dimensions_of(tree));
   require_apart("queries", queries, "tuples", tuples);
   require_apart("offsets", offsets, "tuples", tuples);
+  detail::require_apart_from(tree, "tuples", tuples);
   detail::list_all(tree, detail::InRadius<C>{queries.data, squared_radius}, m, offsets, tuples,
                    {memory, stream, options});
 }
@@ -567,6 +590,7 @@ void count_in_box(const Tree<C>& tree, std::type_identity_t<DeviceSpan<const C>>
   require_count("highs", highs.count, "lows", lows.count);
   require_apart("lows", lows, "counts", counts);
   require_apart("highs", highs, "counts", counts);
+  detail::require_apart_from(tree, "counts", counts);
   detail::count_all(tree, detail::InBox<C>{lows.data, highs.data}, m, counts,
                     {memory, stream, options});
 }
@@ -586,6 +610,7 @@ void in_box(const Tree<C>& tree, std::type_identity_t<DeviceSpan<const C>> lows,
   require_apart("lows", lows, "tuples", tuples);
   require_apart("highs", highs, "tuples", tuples);
   require_apart("offsets", offsets, "tuples", tuples);
+  detail::require_apart_from(tree, "tuples", tuples);
   detail::list_all(tree, detail::InBox<C>{lows.data, highs.data}, m, offsets, tuples,
                    {memory, stream, options});
 }

@@ -395,7 +395,8 @@ VerifyWords run_verify(const Points<C>& points, const SomeMedians& medians, std:
     return values;
   };
   const VerifyWords values = found();
-  if (values.twice == 0) return values;
+  // Of a tree without nodes, every entry is too deep.
+  if (values.twice == 0 || medians.needed == 0) return values;
   DeviceBuffer<std::uint32_t> first_entries(tuples, stream);
   WARPATH_CUDA_CHECK(cudaMemsetAsync(first_entries.data(), 0xFF,
                                      static_cast<std::size_t>(tuples) * sizeof(std::uint32_t),

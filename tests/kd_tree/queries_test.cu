@@ -356,5 +356,50 @@ TEST(QueryArguments, AreNamed) {
             "tuples overlaps queries: expected separate memory");
 }
 
+/// The same memory, to be written, as elements of another type.
+template <class T, class U>
+DeviceSpan<T> over(DeviceSpan<const U> memory, std::int64_t count) {
+  return {reinterpret_cast<T*>(const_cast<U*>(memory.data)), count};
+}
+
+TEST(QueryArguments, AreApartFromTheTree) {
+  const DeviceTree<double> tree(make_points<double>(40, 2, Distribution::uniform, 1));
+  const DeviceBuffer<double> queries = on_device(std::vector<double>(4));
+  const DeviceBuffer<std::int64_t> offsets = on_device(std::vector<std::int64_t>(2));
+  DeviceBuffer<std::uint32_t> tuples(2);
+  DeviceBuffer<double> distances(2);
+  QueryMemory memory;
+  const auto of = [](const auto& act) { return message_of<std::invalid_argument>(act); };
+  const auto expect_apart = [&](const auto& form, auto part, const std::string& name) {
+    const std::string end = " overlaps " + name + ": expected separate memory";
+    const auto found = over<std::uint32_t>(part, 2);
+    const auto far = over<double>(part, 2);
+    const auto counts = over<std::int64_t>(part, 2);
+    const auto asked = queries.span();
+    EXPECT_EQ(of([&] { nearest(form, asked, found, distances.span(), memory, nullptr); }),
+              "tuples" + end);
+    EXPECT_EQ(of([&] { nearest(form, asked, tuples.span(), far, memory, nullptr); }),
+              "distances" + end);
+    EXPECT_EQ(of([&] { count_within_radius(form, asked, 1, counts, memory, nullptr); }),
+              "counts" + end);
+    EXPECT_EQ(of([&] { within_radius(form, asked, 1, offsets.span(), found, memory, nullptr); }),
+              "tuples" + end);
+    EXPECT_EQ(of([&] { count_in_box(form, asked, asked, counts, memory, nullptr); }),
+              "counts" + end);
+    EXPECT_EQ(of([&] { in_box(form, asked, asked, offsets.span(), found, memory, nullptr); }),
+              "tuples" + end);
+  };
+  const auto medians = tree.by_medians();
+  expect_apart(medians, medians.points.coordinates, "points");
+  expect_apart(medians, medians.medians, "medians");
+  const auto nodes = tree.by_nodes();
+  expect_apart(nodes, nodes.points.coordinates, "points");
+  expect_apart(nodes, nodes.nodes, "nodes");
+  Workspace workspace;
+  const InOrderTree<double> in_order = put_in_order(medians, workspace, nullptr);
+  expect_apart(in_order, DeviceSpan<const double>{in_order.rows, 80}, "the tree in order");
+  expect_apart(in_order, DeviceSpan<const std::uint32_t>{in_order.tuples, 40}, "the tree in order");
+}
+
 }  // namespace
 }  // namespace warpath::kd_tree::test

@@ -349,6 +349,14 @@ TEST_F(Verify, EndsOnCyclesAndOnAnything) {
   }
 }
 
+// Entries of a tree that shall have no nodes: some hold the same tuple.
+TEST_F(Verify, SeesEntriesOfATreeWithoutNodes) {
+  Tree tree = make_tree(20, 2, Distribution::uniform);
+  tree.node_count = 0;
+  tree.medians = {no_node, 7, 3, 7};
+  EXPECT_EQ(of_medians(tree), (Finding{Flaw::too_deep, 1, 0, 7}));
+}
+
 TEST_F(Verify, NamesItsArguments) {
   const DeviceBuffer<float> coordinates = on_device(std::vector<float>(20));
   const DeviceBuffer<std::uint32_t> medians = on_device(References(15));
