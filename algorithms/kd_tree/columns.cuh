@@ -78,6 +78,7 @@ __device__ __noinline__ int compare_tie_to_row(TupleColumns<C> tuples, std::int6
 /// This thread's places of the number-th tile of a segment: a row of 32 for each warp at a time.
 template <class Tile>
 struct TilePlaces {
+  static constexpr int items = Tile::items;
   std::uint32_t begin;
   std::uint32_t end;  ///< of the segment
 
@@ -89,6 +90,12 @@ struct TilePlaces {
     return begin + static_cast<unsigned>(row * warp_threads + lane_index());
   }
   [[nodiscard]] __device__ __forceinline__ bool exists(int t) const { return place(t) < end; }
+  /// Which of them exist, as bits.
+  [[nodiscard]] __device__ __forceinline__ unsigned existing() const {
+    if (place(0) >= end) return 0;
+    const unsigned rows = (end - 1 - place(0)) / warp_threads + 1;
+    return rows >= Tile::items ? (1u << Tile::items) - 1 : (1u << rows) - 1;
+  }
   /// Takes what lies at these places, all at once.
   template <class T>
   __device__ __forceinline__ void load(const T* column, T (&values)[Tile::items]) const {

@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "core/cuda_check.cuh"
@@ -59,44 +60,85 @@ template <class Tile, class C>
 struct MoveStorage {
   UnitSplits<C> splits;
   PartStorage<Tile> parts;
+  // Of the tuples in the order of their parts:
+  std::uint8_t part_of[Tile::capacity];
+  OrderedBits<C> column[Tile::capacity];
 };
 
 /// Moves the tuples of a group of `depth` levels to the segments of the next one; medians become
-/// nodes. ends: where the next tuple of each segment goes. Block (tile, segment of the base).
+/// nodes. A tile's tuples are put in the order of their parts first, so that stores are to runs of
+/// addresses. ends: where the next tuple of each segment goes. Block (tile, segment of the base).
 template <class Tile, class C>
-__global__ void __launch_bounds__(Tile::threads)
+__global__ void __launch_bounds__(Tile::threads, 4)
     move_to_segments_kernel(LevelGroup<C> group, int depth, TupleColumns<C> to, std::uint32_t* ends,
                             std::uint32_t* medians) {
   auto& shared = dynamic_shared<MoveStorage<Tile, C>>();
   const TupleColumns<C>& from = group.tuples;
-  const std::uint32_t unit = blockIdx.x % group.base.segments();
-  const TilePlaces<Tile> tile(blockIdx.x / group.base.segments(), group.base.segment(unit));
+  const std::uint32_t unit = blockIdx.x & (group.base.segments() - 1);
+  const TilePlaces<Tile> tile(blockIdx.x >> group.base.number, group.unit(unit));
   if (tile.is_empty()) return;
   shared.splits.load(group, depth, unit);
   __syncthreads();  // the splits are there
   int parts[Tile::items];
-  find_segments(group, depth, unit, shared.splits, tile, parts,
-                [&](int above, std::uint32_t segment, std::uint32_t place) {
-                  medians[first_entry(group.base.number + above) + segment] =
-                      from.references[place];
-                });
+  const unsigned exist = find_segments(group, depth, unit, shared.splits, tile, parts,
+                                       [&](int above, std::uint32_t segment, std::uint32_t place) {
+                                         medians[first_entry(group.base.number + above) + segment] =
+                                             from.references[place];
+                                       });
+  std::uint32_t places[Tile::items];
+  block_place_in_parts<Tile>(
+      shared.parts, parts, exist, places, [&](int part, std::uint32_t count) {
+        return atomicAdd(&ends[(unit << depth) + static_cast<unsigned>(part)], count);
+      });
+#pragma unroll
+  for (int t = 0; t < Tile::items; ++t) {
+    if ((exist >> t & 1) != 0) shared.part_of[places[t]] = static_cast<std::uint8_t>(parts[t]);
+  }
+  __syncthreads();  // the parts are there
+  const auto place_in_tile = [](int t) {
+    return threadIdx.x + static_cast<unsigned>(t * Tile::threads);
+  };
+  const std::uint32_t total = shared.parts.total;
   std::uint32_t targets[Tile::items];
-  block_place_in_parts<Tile>(shared.parts, parts, targets, [&](int part, std::uint32_t count) {
-    return atomicAdd(&ends[(unit << depth) + static_cast<unsigned>(part)], count);
-  });
-  const auto move = [&](const auto* source, auto* target, auto& values) {
-    tile.load(source, values);
+#pragma unroll
+  for (int t = 0; t < Tile::items; ++t) {
+    const std::uint32_t i = place_in_tile(t);
+    targets[t] = i < total ? i + shared.parts.shifts[shared.part_of[i]] : 0;
+  }
+  OrderedBits<C> keys[Tile::items];
+  std::uint32_t references[Tile::items];
+  tile.load(from.column(0), keys);
+  const auto move = [&](const auto& values, const auto& load_next, auto* target) {
 #pragma unroll
     for (int t = 0; t < Tile::items; ++t) {
-      if (parts[t] >= 0) target[targets[t]] = values[t];
+      if ((exist >> t & 1) != 0) shared.column[places[t]] = values[t];
     }
+    load_next();
+    __syncthreads();  // the column is in the order of the parts
+#pragma unroll
+    for (int t = 0; t < Tile::items; ++t) {
+      const std::uint32_t i = place_in_tile(t);
+      if (i < total) {
+        using Value = std::remove_pointer_t<decltype(target)>;
+        target[targets[t]] = static_cast<Value>(shared.column[i]);
+      }
+    }
+    __syncthreads();  // and is read
   };
   for (int k = 0; k < from.dimensions; ++k) {
-    OrderedBits<C> keys[Tile::items];
-    move(from.column(k), to.bits + k * to.stride, keys);
+    move(
+        keys,
+        [&] {
+          if (k + 1 < from.dimensions) {
+            tile.load(from.column(k + 1), keys);
+          } else {
+            tile.load(from.references, references);
+          }
+        },
+        to.bits + k * to.stride);
   }
-  std::uint32_t references[Tile::items];
-  move(from.references, to.references, references);
+  move(
+      references, [] {}, to.references);
 }
 
 /// Builds the tree of n > 0 tuples. A list longer than MostRead is searched by a round more before
@@ -141,6 +183,8 @@ class FastBuild {
       move_to_segments(levels);
       tell(after_step_, Step::move, number + levels - 1);
       std::swap(from_, to_);
+      selection_.group.begins = next_begins_;
+      std::swap(next_begins_, begins_);
       number += levels;
     }
     // Entries of the last level without a node.
@@ -160,6 +204,7 @@ class FastBuild {
  private:
   using Bits = OrderedBits<C>;
   using Tile = BlockShape<256, 8>;
+  using CollectTile = BlockShape<128, 16>;
   static constexpr int select_threads = 512;
 
   [[nodiscard]] partitioners::Level level_of(int number) const {
@@ -192,16 +237,18 @@ class FastBuild {
     const std::int64_t all_bits = std::max(d * n_, listed[0] + listed[1]);
     const std::int64_t all_references = std::max(n_, listed[0] + listed[1]);
     // The medians of a group's levels: less than twice as many as the last of them has.
-    const auto [bits, references, rows, parts, ends] =
+    const auto [bits, references, rows, parts, places] =
         memory_.arrays.template take<Bits, std::uint32_t, Bits, SearchedPart, std::uint32_t>(
             stream_, 2 * all_bits, 2 * all_references, 4 * (d + 1) * segments, segments,
-            2 * segments);
+            6 * segments);
     from_ = {bits, references, n_, dimensions_};
     to_ = {bits + all_bits, references + all_references, n_, dimensions_};
     selection_.group.medians = {rows, dimensions_};
     selection_.brackets = {rows + 2 * (d + 1) * segments, dimensions_};
     selection_.parts = parts;
-    ends_ = ends;
+    ends_ = places;
+    begins_ = places + 2 * segments;
+    next_begins_ = places + 4 * segments;
   }
 
   void select_medians(int depth, bool is_last) {
@@ -212,33 +259,34 @@ class FastBuild {
                                  stream_};
     launch(by_segment, find_brackets_kernel<select_threads, C>, selection_);
     std::int64_t room = most_listed(level.largest_segment());
-    launch(by_tile(selection_.group.base, sizeof(CollectStorage<C>)), collect_kernel<Tile, C>,
-           selection_, static_cast<std::uint32_t>(room));
+    launch(by_tile<CollectTile>(selection_.group.base, sizeof(CollectStorage<C>)),
+           collect_kernel<CollectTile, C>, selection_, static_cast<std::uint32_t>(room));
     int rounds = 1;
     for (; room > MostRead; ++rounds) {
       const auto from_room = static_cast<std::uint32_t>(room);
       launch(by_segment, find_brackets_again_kernel<select_threads, C>, selection_, rounds,
              from_room);
-      const auto tiles = static_cast<unsigned>(divide_up(room, Tile::capacity));
+      const auto tiles = static_cast<unsigned>(divide_up(room, CollectTile::capacity));
       room = most_listed(room);
-      launch({tiles * segments, Tile::threads, sizeof(CollectStorage<C>), stream_},
-             collect_again_kernel<Tile, C>, selection_, rounds, from_room,
+      launch({tiles * segments, CollectTile::threads, sizeof(CollectStorage<C>), stream_},
+             collect_again_kernel<CollectTile, C>, selection_, rounds, from_room,
              static_cast<std::uint32_t>(room));
     }
     launch({segments, select_threads, sizeof(SelectStorage<select_threads, C>), stream_},
            find_medians_kernel<select_threads, C>, selection_, rounds,
-           static_cast<std::uint32_t>(room), is_last ? ends_ : nullptr);
+           static_cast<std::uint32_t>(room), is_last ? next_begins_ : nullptr, ends_);
   }
 
   void move_to_segments(int levels) {
-    launch(by_tile(selection_.group.base, sizeof(MoveStorage<Tile, C>)),
+    launch(by_tile<Tile>(selection_.group.base, sizeof(MoveStorage<Tile, C>)),
            move_to_segments_kernel<Tile, C>, selection_.group, levels, to_, ends_, medians_);
   }
 
   /// A block for each tile of each segment.
+  template <class Of>
   [[nodiscard]] LaunchShape by_tile(partitioners::Level level, std::size_t shared_bytes) const {
-    const std::int64_t tiles = divide_up(std::int64_t{level.largest_segment()}, Tile::capacity);
-    return {static_cast<unsigned>(tiles) * level.segments(), Tile::threads, shared_bytes, stream_};
+    const std::int64_t tiles = divide_up(std::int64_t{level.largest_segment()}, Of::capacity);
+    return {static_cast<unsigned>(tiles) * level.segments(), Of::threads, shared_bytes, stream_};
   }
 
   int dimensions_;
@@ -252,8 +300,10 @@ class FastBuild {
   TupleColumns<C> from_{};
   TupleColumns<C> to_{};
   Selection<C> selection_{};
-  std::int64_t listed_ = 0;  ///< room of the first list
-  std::uint32_t* ends_ = nullptr;
+  std::int64_t listed_ = 0;               ///< room of the first list
+  std::uint32_t* ends_ = nullptr;         ///< where the next tuple of each segment goes
+  std::uint32_t* begins_ = nullptr;       ///< of the base's segments, but for the first base
+  std::uint32_t* next_begins_ = nullptr;  ///< of those that tuples move to
 };
 
 /// Blocks that finish subtrees: of as many tuples as two blocks of a multiprocessor hold, or fewer.

@@ -1,4 +1,5 @@
-// What verification finds: the same on device and host.
+// What verification finds. Whether a tree is right, device and host say alike; of several flaws the
+// device names the first one level after level, the host the first one depth first.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ enum class Flaw {
   twice,           ///< a tuple that has a node already
   orphan,          ///< an entry of a median store without a parent
   wrong_tuple,     ///< a node that is not that of its own tuple
-  too_deep,        ///< a level that a balanced tree does not have
+  too_deep,        ///< an entry that the balanced tree of so many nodes does not reach
   not_less,        ///< in the less-than subtree of a node that it does not come before
   not_greater,     ///< in the greater-than subtree of a node that it does not come after
   wrong_count      ///< another number of nodes than expected
@@ -33,7 +34,7 @@ constexpr auto enum_table(Flaw) {
                                         {Flaw::wrong_count, "wrong_count"}});
 }
 
-/// The first flaw of a tree: of the least entry of the median stores, level after level.
+/// The first flaw of a tree.
 struct Finding {
   Flaw flaw = Flaw::none;
   int level = 0;            ///< of the node; of a wrong count, 0
@@ -62,7 +63,7 @@ inline std::string describe(const Finding& finding) {
     case Flaw::wrong_tuple:
       return where + "has the node of another tuple";
     case Flaw::too_deep:
-      return where + "lies deeper than a balanced tree is";
+      return where + "lies deeper than the balanced tree is there";
     case Flaw::not_less:
       return where + "does not come before a node in whose less-than subtree it is";
     case Flaw::not_greater:

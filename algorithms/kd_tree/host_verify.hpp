@@ -26,13 +26,13 @@ namespace detail {
 template <class C>
 class HostVerifier {
  public:
-  /// levels: of the tree, if it is right.
+  /// expected: how many nodes the tree has, if it is right.
   HostVerifier(std::span<const C> coordinates, int dimensions, std::span<const Node> nodes,
-               int levels)
+               std::int64_t expected)
       : coordinates_(coordinates),
         dimensions_(dimensions),
         nodes_(nodes),
-        levels_(levels),
+        expected_(expected),
         has_node_(nodes.size()) {}
 
   /// The nodes of a subtree and the first flaw, depth first; what comes after a flaw is not looked
@@ -97,10 +97,11 @@ class HostVerifier {
   }
   [[nodiscard]] Flaw flaw_of(const Place& place, const Path& path) {
     const auto [tuple, entry, level] = place;
+    if (level >= level_count(expected_)) return Flaw::too_deep;
     if (tuple >= nodes_.size()) return Flaw::wild_reference;
-    if (level >= levels_) return Flaw::too_deep;
     if (has_node_[tuple].exchange(true, std::memory_order_relaxed)) return Flaw::twice;
     if (nodes_[tuple].tuple != tuple) return Flaw::wrong_tuple;
+    if (!has_entry(expected_, level, entry)) return Flaw::too_deep;
     for (int above = 0; above < level; ++above) {
       const std::uint32_t ancestor = path[static_cast<std::size_t>(above)];
       const int order = compare_superkeys(coordinates_of(tuple), coordinates_of(ancestor),
@@ -115,15 +116,16 @@ class HostVerifier {
   std::span<const C> coordinates_;
   int dimensions_;
   std::span<const Node> nodes_;
-  int levels_;
+  std::int64_t expected_;
   std::vector<std::atomic<bool>> has_node_;
 };
 
 }  // namespace detail
 
-/// The first flaw, depth first, of the tree with this root, which shall have `expected` nodes.
-/// coordinates: n tuples of `dimensions` each, 1 to 16; nodes: one for each tuple; threads: 0 for
-/// as many as OpenMP has. Ends on any tree. Throws std::invalid_argument, which names the argument.
+/// The first flaw, depth first, of the tree with this root, which shall be that of `expected`
+/// nodes. coordinates: n tuples of `dimensions` each, 1 to 16; nodes: one for each tuple; threads:
+/// 0 for as many as OpenMP has. Ends on any tree. Throws std::invalid_argument, which names the
+/// argument.
 template <class C>
 Finding verify_on_host(std::span<const C> coordinates, int dimensions, std::span<const Node> nodes,
                        std::uint32_t root, std::int64_t expected, int threads = 0) {
@@ -135,11 +137,10 @@ Finding verify_on_host(std::span<const C> coordinates, int dimensions, std::span
                 "the tuples of the nodes", tuples * dimensions);
   require_in_range("the expected number of nodes", expected, 0, tuples);
   using Verifier = detail::HostVerifier<C>;
-  const int levels = level_count(expected);
-  auto result = Verifier(coordinates, dimensions, nodes, levels).in_tasks(root, threads);
+  auto result = Verifier(coordinates, dimensions, nodes, expected).in_tasks(root, threads);
   // With more flaws than one, which of them tasks come to first is left to chance.
   if (!result.finding.is_right()) {
-    result = Verifier(coordinates, dimensions, nodes, levels).by_one_thread(root);
+    result = Verifier(coordinates, dimensions, nodes, expected).by_one_thread(root);
   }
   if (!result.finding.is_right() || result.count == expected) return result.finding;
   return {Flaw::wrong_count, 0, static_cast<std::uint32_t>(result.count),

@@ -41,11 +41,26 @@ template <class C>
 struct LevelGroup {
   TupleColumns<C> tuples;
   partitioners::Level base;
-  int base_primary;         ///< the coordinate that the base splits by
-  SuperkeyRows<C> medians;  ///< of all segments of depth 0, then of depth 1, ...
+  const std::uint32_t* begins;  ///< of the base's segments; null of the first base
+  int base_primary;             ///< the coordinate that the base splits by
+  SuperkeyRows<C> medians;      ///< of all segments of depth 0, then of depth 1, ...
 
   [[nodiscard]] __host__ __device__ partitioners::Level level(int depth) const {
     return {base.n, base.number + depth};
+  }
+  /// The places of segment `number` of the base. Between two segments lies one place, of a median.
+  [[nodiscard]] __device__ __forceinline__ partitioners::Segment unit(std::uint32_t number) const {
+    return {begins == nullptr ? 0 : begins[number],
+            number + 1 == base.segments() ? base.n : begins[number + 1] - 1};
+  }
+  /// The places of segment `number` of a depth.
+  [[nodiscard]] __device__ __forceinline__ partitioners::Segment segment(
+      int depth, std::uint32_t number) const {
+    partitioners::Segment found = unit(number >> depth);
+    for (int bit = depth - 1; bit >= 0; --bit) {
+      found = (number >> bit & 1) != 0 ? found.greater_side() : found.less_side();
+    }
+    return found;
   }
   [[nodiscard]] __device__ __forceinline__ int primary(int depth) const {
     int coordinate = base_primary + depth;
@@ -99,34 +114,56 @@ struct UnitSplits {
   }
 };
 
-/// Finds the segments of a depth that this thread's tuples of a tile of segment `unit` of the base
-/// lie in, counted from the first they can lie in: 0 to 2^depth - 1, or -1 where there is none.
-/// on_median(depth, segment, place) is called for those that are medians above.
-template <class Tile, class C, class OnMedian>
-__device__ __forceinline__ void find_segments(const LevelGroup<C>& group, int depth,
-                                              std::uint32_t unit, const UnitSplits<C>& splits,
-                                              const TilePlaces<Tile>& tile,
-                                              int (&segments)[Tile::items],
-                                              const OnMedian& on_median) {
+/// Finds the segments of a depth that this thread's tuples of segment `unit` of the base lie in,
+/// counted from the first they can lie in: 0 to 2^depth - 1. Returns which of the tuples there are,
+/// as bits: those that exist, and are no median above. on_median(depth, segment, place) is called
+/// for those that are.
+template <class Places, class C, class OnMedian>
+__device__ __forceinline__ unsigned find_segments(const LevelGroup<C>& group, int depth,
+                                                  std::uint32_t unit, const UnitSplits<C>& splits,
+                                                  const Places& places,
+                                                  int (&segments)[Places::items],
+                                                  const OnMedian& on_median) {
+  unsigned exist = places.existing();
 #pragma unroll
-  for (int t = 0; t < Tile::items; ++t) segments[t] = tile.exists(t) ? 0 : -1;
+  for (int t = 0; t < Places::items; ++t) segments[t] = 0;
   for (int above = 0; above < depth; ++above) {
-    OrderedBits<C> keys[Tile::items];
-    tile.load(group.tuples.column(group.primary(above)), keys);
+    OrderedBits<C> keys[Places::items];
+    places.load(group.tuples.column(group.primary(above)), keys);
+    const OrderedBits<C>* const of_depth = splits.keys + (1 << above);
+    unsigned ties = 0;
 #pragma unroll
-    for (int t = 0; t < Tile::items; ++t) {
-      const OrderedBits<C> split = splits.keys[(1 << above) + max(segments[t], 0)];
-      if (segments[t] >= 0 && keys[t] == split) {
-        const std::uint32_t segment = (unit << above) + static_cast<unsigned>(segments[t]);
-        const std::uint32_t side = group.side_of_tie(above, segment, tile.place(t));
-        if (side == no_segment) on_median(above, segment, tile.place(t));
-        segments[t] = side == no_segment ? -1 : 2 * segments[t] + static_cast<int>(side % 2);
+    for (int t = 0; t < Places::items; ++t) {
+      const OrderedBits<C> split = of_depth[segments[t]];
+      ties |= keys[t] == split ? 1u << t : 0;
+      segments[t] = 2 * segments[t] + (keys[t] > split ? 1 : 0);
+    }
+    ties &= exist;
+    if (ties == 0) continue;
+      // Hardly ever: so the branch is round all of them, and not round each.
+#pragma unroll
+    for (int t = 0; t < Places::items; ++t) {
+      if ((ties >> t & 1) == 0) continue;
+      const std::uint32_t segment =
+          (unit << above) + static_cast<unsigned>(segments[t]) / 2;  // of depth `above`
+      const std::uint32_t side = group.side_of_tie(above, segment, places.place(t));
+      if (side == no_segment) {
+        on_median(above, segment, places.place(t));
+        exist &= ~(1u << t);
       } else {
-        segments[t] = segments[t] < 0 ? -1 : 2 * segments[t] + (keys[t] > split ? 1 : 0);
+        segments[t] += static_cast<int>(side % 2);
       }
     }
   }
+  return exist;
 }
+
+/// A tuple that is searched in.
+template <class C>
+struct Candidate {
+  OrderedBits<C> key;  ///< its primary coordinate
+  std::uint32_t place;
+};
 
 /// Tuples that are searched in, by their places, with their primary coordinates beside them.
 template <class C>
@@ -218,6 +255,7 @@ struct SampleShares {
 template <int Threads, class C>
 struct SampleStorage {
   SelectStorage<Threads, C> select;
+  UnitSplits<C> splits;
   OrderedBits<C> least[Threads / warp_threads];
   OrderedBits<C> greatest[Threads / warp_threads];
   std::uint32_t count;
@@ -253,7 +291,7 @@ struct SegmentItems {
   __device__ __forceinline__ SegmentItems(const LevelGroup<C>& levels, int of_depth,
                                           std::uint32_t number)
       : group(levels), depth(of_depth), segment(number) {
-    const partitioners::Segment places = levels.base.segment(number >> of_depth);
+    const partitioners::Segment places = levels.unit(number >> of_depth);
     begin = places.begin;
     count = places.count();
   }
@@ -302,20 +340,42 @@ __device__ __forceinline__ void block_store_bracket(SampleStorage<Threads, C>& s
   const TupleColumns<C>& tuples = selection.group.tuples;
   const CandidateItems<C> items{
       selection.group, {shared.keys, shared.places}, selection.primary(), samples};
+  const float bounds[2] = {place - spread, place + spread};
+  std::uint32_t ranks[2];
+  for (int end = 0; end < 2; ++end) {
+    const float last = static_cast<float>(samples) - 1;
+    ranks[end] = static_cast<std::uint32_t>(max(min(bounds[end], last), 0.0F));
+  }
+  if (samples > 0) {
+    block_select(shared.select, items, tuples.dimensions, ranks, least, greatest);
+  }
   for (int end = 0; end < 2; ++end) {
     Bits* const row = selection.bracket(blockIdx.x, end);
-    const float bound = end == 0 ? place - spread : place + spread;
-    if (bound >= 0 && bound < static_cast<float>(samples)) {
-      const std::uint32_t found =
-          block_select<Threads, C>(shared.select, items, tuples.dimensions,
-                                   static_cast<std::uint32_t>(bound), least, greatest);
-      store_row(tuples, shared.places[found], row);
+    if (bounds[end] >= 0 && bounds[end] < static_cast<float>(samples)) {
+      store_row(tuples, shared.places[shared.select.chosen[end]], row);
     } else if (threadIdx.x <= static_cast<unsigned>(tuples.dimensions)) {
       // No tuple is before all zeros, or after all ones.
       row[threadIdx.x] = end == 0 ? Bits{0} : static_cast<Bits>(~Bits{0});
     }
   }
 }
+
+/// Places that a thread has drawn for a sample.
+template <int Items>
+struct DrawnPlaces {
+  static constexpr int items = Items;
+  std::uint32_t places[Items];
+  unsigned exist;  ///< bit t: place t
+
+  [[nodiscard]] __device__ __forceinline__ unsigned existing() const { return exist; }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t place(int t) const { return places[t]; }
+  /// Takes what lies at these places, all at once.
+  template <class T>
+  __device__ __forceinline__ void load(const T* column, T (&values)[Items]) const {
+#pragma unroll
+    for (int t = 0; t < Items; ++t) values[t] = (exist >> t & 1) != 0 ? column[places[t]] : T{};
+  }
+};
 
 /// Finds the brackets of round 0. A block a segment.
 template <int Threads, class C>
@@ -324,59 +384,54 @@ __global__ void __launch_bounds__(Threads) find_brackets_kernel(Selection<C> sel
   auto& shared = dynamic_shared<SampleStorage<Threads, C>>();
   const LevelGroup<C>& group = selection.group;
   const int depth = selection.depth;
-  const std::uint32_t count = group.level(depth).segment(blockIdx.x).count();
+  const std::uint32_t unit = blockIdx.x >> depth;
+  const partitioners::Segment places = group.unit(unit);
+  const std::uint32_t count = group.segment(depth, blockIdx.x).count();
   const std::uint32_t rank = count == 0 ? 0 : (count - 1) / 2;
   if (threadIdx.x == 0) {
     selection.parts[blockIdx.x] = {count, rank, 0, 0, 0};
     shared.count = 0;
   }
-  __syncthreads();  // the sample is empty
-  const std::uint32_t unit = blockIdx.x >> depth;
-  const partitioners::Segment places = group.base.segment(unit);
+  shared.splits.load(group, depth, unit);
+  __syncthreads();  // the sample is empty, the splits are there
   const std::uint32_t draws =
       min(sample_size(group.level(depth).largest_segment()) << depth, places.count());
   const SampleShares shares(places.count(), draws, scattered(blockIdx.x));
+  const auto own_segment = static_cast<int>(blockIdx.x - (unit << depth));
   Bits least = static_cast<Bits>(~Bits{0});
   Bits greatest = 0;
-  constexpr int batch = 4;  // that a thread loads at once
+  constexpr int batch = 4;  // that a thread draws at once
   for (std::uint32_t tile = 0; tile < draws; tile += batch * Threads) {
-    std::uint32_t drawn[batch];
-    bool is_on_way[batch];  // to the block's segment
-    Bits keys[batch];
+    DrawnPlaces<batch> drawn;
+    drawn.exist = 0;
 #pragma unroll
     for (int u = 0; u < batch; ++u) {
       const std::uint32_t i = tile + threadIdx.x + static_cast<unsigned>(u * Threads);
-      is_on_way[u] = i < draws;
-      drawn[u] = places.begin + (is_on_way[u] ? shares.place(i) : 0);
+      drawn.places[u] = places.begin + shares.place(i);
+      drawn.exist |= i < draws ? 1u << u : 0;
     }
-    const auto load = [&](int of_depth) {
-#pragma unroll
-      for (int u = 0; u < batch; ++u) {
-        if (is_on_way[u]) keys[u] = group.tuples.key(drawn[u], group.primary(of_depth), 0);
-      }
-    };
-    for (int above = 0; above < depth; ++above) {
-      load(above);
-#pragma unroll
-      for (int u = 0; u < batch; ++u) {
-        is_on_way[u] = is_on_way[u] && group.side(above, blockIdx.x >> (depth - above), drawn[u],
-                                                  keys[u]) == blockIdx.x >> (depth - above - 1);
-      }
-    }
-    load(depth);
+    int segments[batch];
+    drawn.exist = find_segments(group, depth, unit, shared.splits, drawn, segments,
+                                [](int, std::uint32_t, std::uint32_t) {});
 #pragma unroll
     for (int u = 0; u < batch; ++u) {
-      const unsigned lanes = __ballot_sync(full_warp, is_on_way[u]);
-      std::uint32_t to = 0;
-      if (lane_index() == 0) {
-        to = atomicAdd(&shared.count, static_cast<unsigned>(__popc(lanes)));
-      }
-      to = __shfl_sync(full_warp, to, 0) + static_cast<unsigned>(__popc(lanes & lanes_below()));
-      if (!is_on_way[u] || to >= most_sampled) continue;
+      if (segments[u] != own_segment) drawn.exist &= ~(1u << u);
+    }
+    Bits keys[batch];
+    drawn.load(group.tuples.column(selection.primary()), keys);
+    const auto own = static_cast<std::uint32_t>(__popc(drawn.exist));
+    const std::uint32_t through = warp_inclusive_sum(own);
+    std::uint32_t to = 0;
+    if (lane_index() == warp_threads - 1) to = atomicAdd(&shared.count, through);
+    to = __shfl_sync(full_warp, to, warp_threads - 1) + through - own;
+#pragma unroll
+    for (int u = 0; u < batch; ++u) {
+      if ((drawn.exist >> u & 1) == 0 || to >= most_sampled) continue;
       shared.keys[to] = keys[u];
-      shared.places[to] = drawn[u];
+      shared.places[to] = drawn.places[u];
       least = min(least, keys[u]);
       greatest = max(greatest, keys[u]);
+      ++to;
     }
   }
   block_store_bracket(shared, selection, count, rank, least, greatest);
@@ -402,12 +457,25 @@ __global__ void __launch_bounds__(Threads)
                             scattered(blockIdx.x) + static_cast<unsigned>(round) * most_sampled);
   Bits least = static_cast<Bits>(~Bits{0});
   Bits greatest = 0;
-  for (std::uint32_t i = threadIdx.x; i < shared.count; i += Threads) {
-    const std::uint32_t from = shares.place(i);
-    shared.keys[i] = list.keys[from];
-    shared.places[i] = list.places[from];
-    least = min(least, shared.keys[i]);
-    greatest = max(greatest, shared.keys[i]);
+  const std::uint32_t samples = shared.count;
+  constexpr int batch = 8;  // that a thread loads at once
+  for (std::uint32_t tile = threadIdx.x; tile < samples; tile += batch * Threads) {
+    Candidate<C> drawn[batch];
+#pragma unroll
+    for (int u = 0; u < batch; ++u) {
+      const std::uint32_t i = tile + static_cast<unsigned>(u * Threads);
+      const std::uint32_t from = shares.place(i < samples ? i : 0);
+      drawn[u] = {list.keys[from], list.places[from]};
+    }
+#pragma unroll
+    for (int u = 0; u < batch; ++u) {
+      const std::uint32_t i = tile + static_cast<unsigned>(u * Threads);
+      if (i >= samples) continue;
+      shared.keys[i] = drawn[u].key;
+      shared.places[i] = drawn[u].place;
+      least = min(least, drawn[u].key);
+      greatest = max(greatest, drawn[u].key);
+    }
   }
   block_store_bracket(shared, selection, part.count, part.rank, least, greatest);
 }
@@ -415,9 +483,13 @@ __global__ void __launch_bounds__(Threads)
 template <class C>
 struct CollectStorage {
   static constexpr int most_segments = most_parts / 2;
+  struct Ends {
+    OrderedBits<C> low;
+    OrderedBits<C> high;
+  };
 
   UnitSplits<C> splits;
-  OrderedBits<C> ends[2][most_segments];  ///< of the brackets, by their primary coordinates
+  Ends ends[most_segments];  ///< of the brackets, by their primary coordinates
   std::uint32_t before[most_segments];
   std::uint32_t inside[most_segments];
   std::uint32_t bases[most_segments];  ///< of what is inside, in its list
@@ -428,72 +500,124 @@ struct CollectStorage {
                                         int count) {
     const std::uint32_t i = threadIdx.x;
     if (i >= static_cast<unsigned>(count)) return;
-    for (int end = 0; end < 2; ++end) {
-      ends[end][i] = selection.bracket(first + i, end)[selection.primary()];
-    }
+    const int k = selection.primary();
+    ends[i] = {selection.bracket(first + i, 0)[k], selection.bracket(first + i, 1)[k]};
     before[i] = 0;
     inside[i] = 0;
   }
 };
 
+/// Small numbers of up to four segments, 16 bits each.
+struct FourCounts {
+  std::uint32_t even = 0;  ///< of segments 0 and 2
+  std::uint32_t odd = 0;   ///< of segments 1 and 3
+
+  FourCounts() = default;
+  /// From a byte for each segment.
+  __device__ __forceinline__ explicit FourCounts(std::uint32_t bytes)
+      : even(bytes & 0xFF00FF), odd(bytes >> 8 & 0xFF00FF) {}
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t of(int segment) const {
+    return (segment % 2 == 0 ? even : odd) >> segment / 2 * 16 & 0xFFFF;
+  }
+  __device__ __forceinline__ void add_one_to(int segment) {
+    (segment % 2 == 0 ? even : odd) += 1u << segment / 2 * 16;
+  }
+};
+
 /// Counts which of a tile's tuples come before the brackets of their segments, and lists those
-/// inside. segments: counted from `first`, of `count`; -1 where there is no tuple. The whole block.
-template <class Tile, class C>
+/// inside. segments: counted from `first`, of `count`; exist: bits of the tuples that there are;
+/// keys: their primary coordinates. candidate(i): what lies at place i of what the tile is of. The
+/// whole block.
+template <class Tile, class C, class CandidateAt>
 __device__ __forceinline__ void block_collect(CollectStorage<C>& shared,
                                               const Selection<C>& selection, std::uint32_t first,
-                                              int count, const int (&segments)[Tile::items],
+                                              int count, const TilePlaces<Tile>& tile,
+                                              const int (&segments)[Tile::items], unsigned exist,
                                               const OrderedBits<C> (&keys)[Tile::items],
-                                              const std::uint32_t (&places)[Tile::items], int round,
+                                              const CandidateAt& candidate, int round,
                                               std::uint32_t room) {
   // A byte for each segment: a thread's tuples are fewer than 2^8, a warp's than 2^16.
   static_assert(Tile::items * warp_threads < 1 << 16 && CollectStorage<C>::most_segments == 4);
-  std::uint32_t before = 0;
-  std::uint32_t numbers[Tile::items];
-  unsigned inside = 0;  // bit t: tuple t
+  static_assert(2 * Tile::items <= 32);
+  unsigned before = 0;  // bit t: tuple t comes before its bracket
+  unsigned behind = 0;
+  unsigned ties = 0;
 #pragma unroll
   for (int t = 0; t < Tile::items; ++t) {
-    const bool exists = segments[t] >= 0;
-    const int own = exists ? segments[t] : 0;
-    const OrderedBits<C> low = shared.ends[0][own];
-    const OrderedBits<C> high = shared.ends[1][own];
-    bool is_before = keys[t] < low;
-    bool is_inside = keys[t] <= high;
-    if (exists && (keys[t] == low || keys[t] == high)) {
+    const auto [low, high] = shared.ends[segments[t]];
+    before |= keys[t] < low ? 1u << t : 0;
+    behind |= keys[t] > high ? 1u << t : 0;
+    ties |= keys[t] == low || keys[t] == high ? 1u << t : 0;
+  }
+  ties &= exist;
+  if (ties != 0) {
+#pragma unroll
+    for (int t = 0; t < Tile::items; ++t) {
+      if ((ties >> t & 1) == 0) continue;
+      const auto [low, high] = shared.ends[segments[t]];
       const auto compare_to = [&](int end) {
-        return compare_tie_to_row(selection.group.tuples, places[t],
-                                  selection.bracket(first + static_cast<unsigned>(own), end),
-                                  selection.primary());
+        return compare_tie_to_row(
+            selection.group.tuples, candidate(tile.place(t)).place,
+            selection.bracket(first + static_cast<unsigned>(segments[t]), end),
+            selection.primary());
       };
-      is_before = keys[t] == low && compare_to(0) < 0;
-      is_inside = keys[t] != high || compare_to(1) <= 0;
-    }
-    before += exists && is_before ? 1u << 8 * own : 0u;
-    if (exists && !is_before && is_inside) {
-      numbers[t] = atomicAdd(&shared.inside[own], 1u);
-      inside |= 1u << t;
+      if (keys[t] == low && compare_to(0) < 0) before |= 1u << t;
+      if (keys[t] == high && compare_to(1) > 0) behind |= 1u << t;
     }
   }
-  const std::uint32_t of_warp[2] = {warp_sum(before & 0xFF00FF), warp_sum(before >> 8 & 0xFF00FF)};
+  before &= exist;
+  unsigned listed = exist & ~before & ~behind;
+  std::uint32_t before_of = 0;    // a byte for each segment
+  std::uint32_t inside_of = 0;    // likewise
+  std::uint32_t segments_of = 0;  // two bits for each tuple
+#pragma unroll
+  for (int t = 0; t < Tile::items; ++t) {
+    before_of += (before >> t & 1) << 8 * segments[t];
+    inside_of += (listed >> t & 1) << 8 * segments[t];
+    segments_of |= static_cast<unsigned>(segments[t]) << 2 * t;
+  }
+  const FourCounts own_inside(inside_of);
+  FourCounts through = own_inside;  // this lane and those below it
+  through.even = warp_inclusive_sum(through.even);
+  if (count > 1) through.odd = warp_inclusive_sum(through.odd);
+  FourCounts before_of_warp(before_of);
+  before_of_warp.even = warp_sum(before_of_warp.even);
+  if (count > 1) before_of_warp.odd = warp_sum(before_of_warp.odd);
+  FourCounts inside_of_warp;
+  inside_of_warp.even = __shfl_sync(full_warp, through.even, warp_threads - 1);
+  inside_of_warp.odd = __shfl_sync(full_warp, through.odd, warp_threads - 1);
+  std::uint32_t begin_of_warp = 0;  // of the segment whose number is this lane's
   if (lane_index() < count) {
-    const std::uint32_t both = lane_index() % 2 == 0 ? of_warp[0] : of_warp[1];
-    atomicAdd(&shared.before[lane_index()], both >> lane_index() / 2 * 16 & 0xFFFF);
+    atomicAdd(&shared.before[lane_index()], before_of_warp.of(lane_index()));
+    begin_of_warp = atomicAdd(&shared.inside[lane_index()], inside_of_warp.of(lane_index()));
   }
   __syncthreads();  // all are counted
   if (static_cast<int>(threadIdx.x) < count) {
     SearchedPart& part = selection.parts[first + threadIdx.x];
-    atomicAdd(&part.before, shared.before[threadIdx.x]);
-    shared.bases[threadIdx.x] = atomicAdd(&part.inside, shared.inside[threadIdx.x]);
+    if (shared.before[threadIdx.x] != 0) atomicAdd(&part.before, shared.before[threadIdx.x]);
+    if (shared.inside[threadIdx.x] != 0) {
+      shared.bases[threadIdx.x] = atomicAdd(&part.inside, shared.inside[threadIdx.x]);
+    }
   }
   __syncthreads();  // the lists have places for them
-#pragma unroll
-  for (int t = 0; t < Tile::items; ++t) {
-    if ((inside >> t & 1) == 0) continue;
-    const std::uint32_t target = shared.bases[segments[t]] + numbers[t];
-    if (target >= room) continue;
-    const Candidates<C> list =
-        selection.list(round, first + static_cast<unsigned>(segments[t]), room);
-    list.keys[target] = keys[t];
-    list.places[target] = places[t];
+  if (lane_index() < count) begin_of_warp += shared.bases[lane_index()];
+  FourCounts next{};
+  next.even = through.even - own_inside.even;
+  next.odd = through.odd - own_inside.odd;
+  // The lanes' tuples one after another, since most have none or one.
+  while (__any_sync(full_warp, listed != 0)) {
+    const int t = listed == 0 ? 0 : __ffs(static_cast<int>(listed)) - 1;
+    const auto segment = static_cast<int>(segments_of >> 2 * t & 3);
+    const std::uint32_t target = __shfl_sync(full_warp, begin_of_warp, segment) + next.of(segment);
+    if (listed != 0 && target < room) {
+      const Candidate<C> found = candidate(tile.place(t));
+      const Candidates<C> list =
+          selection.list(round, first + static_cast<unsigned>(segment), room);
+      list.keys[target] = found.key;
+      list.places[target] = found.place;
+    }
+    next.add_one_to(segment);
+    listed &= listed - 1;
   }
 }
 
@@ -503,8 +627,8 @@ __global__ void __launch_bounds__(Tile::threads)
     collect_kernel(Selection<C> selection, std::uint32_t room) {
   auto& shared = dynamic_shared<CollectStorage<C>>();
   const LevelGroup<C>& group = selection.group;
-  const std::uint32_t unit = blockIdx.x % group.base.segments();
-  const TilePlaces<Tile> tile(blockIdx.x / group.base.segments(), group.base.segment(unit));
+  const std::uint32_t unit = blockIdx.x & (group.base.segments() - 1);
+  const TilePlaces<Tile> tile(blockIdx.x >> group.base.number, group.unit(unit));
   if (tile.is_empty()) return;
   const std::uint32_t first = unit << selection.depth;
   const int count = 1 << selection.depth;
@@ -512,14 +636,17 @@ __global__ void __launch_bounds__(Tile::threads)
   shared.begin(selection, first, count);
   __syncthreads();  // the splits and brackets are there
   int segments[Tile::items];
-  find_segments(group, selection.depth, unit, shared.splits, tile, segments,
-                [](int, std::uint32_t, std::uint32_t) {});
+  const unsigned exist = find_segments(group, selection.depth, unit, shared.splits, tile, segments,
+                                       [](int, std::uint32_t, std::uint32_t) {});
   OrderedBits<C> keys[Tile::items];
-  std::uint32_t places[Tile::items];
-  tile.load(group.tuples.column(selection.primary()), keys);
-#pragma unroll
-  for (int t = 0; t < Tile::items; ++t) places[t] = tile.place(t);
-  block_collect<Tile>(shared, selection, first, count, segments, keys, places, 0, room);
+  const OrderedBits<C>* const column = group.tuples.column(selection.primary());
+  tile.load(column, keys);
+  block_collect<Tile>(
+      shared, selection, first, count, tile, segments, exist, keys,
+      [&](std::uint32_t place) {
+        return Candidate<C>{column[place], place};
+      },
+      0, room);
 }
 
 /// Those of round `round` > 0, from what the round before has listed, of which there was room for
@@ -529,42 +656,45 @@ __global__ void __launch_bounds__(Tile::threads)
     collect_again_kernel(Selection<C> selection, int round, std::uint32_t from_room,
                          std::uint32_t room) {
   auto& shared = dynamic_shared<CollectStorage<C>>();
-  const std::uint32_t all = selection.group.level(selection.depth).segments();
-  const std::uint32_t segment = blockIdx.x % all;
+  const partitioners::Level level = selection.group.level(selection.depth);
+  const std::uint32_t segment = blockIdx.x & (level.segments() - 1);
   const SearchedPart& part = selection.parts[segment];
-  const TilePlaces<Tile> tile(blockIdx.x / all, {0, part.count});
+  const TilePlaces<Tile> tile(blockIdx.x >> level.number, {0, part.count});
   if (tile.is_empty() || part.has_missed != 0) return;
   shared.begin(selection, segment, 1);
   __syncthreads();  // the bracket is there
   const Candidates<C> list = selection.list(round - 1, segment, from_room);
   int segments[Tile::items];
   OrderedBits<C> keys[Tile::items];
-  std::uint32_t places[Tile::items];
   tile.load(list.keys, keys);
-  tile.load(list.places, places);
 #pragma unroll
-  for (int t = 0; t < Tile::items; ++t) segments[t] = tile.exists(t) ? 0 : -1;
-  block_collect<Tile>(shared, selection, segment, 1, segments, keys, places, round, room);
+  for (int t = 0; t < Tile::items; ++t) segments[t] = 0;
+  block_collect<Tile>(
+      shared, selection, segment, 1, tile, segments, tile.existing(), keys,
+      [&](std::uint32_t i) {
+        return Candidate<C>{list.keys[i], list.places[i]};
+      },
+      round, room);
 }
 
 /// Finds the medians, after `rounds` rounds, the last of which had room for `room` tuples a
-/// segment. ends: where the next tuple of each segment of the next level goes, written here, or
-/// null. A block a segment.
+/// segment. begins, ends: of each segment of the next level, its first place, which is where its
+/// next tuple goes; written here, or null. A block a segment.
 template <int Threads, class C>
-__global__ void __launch_bounds__(Threads)
+__global__ void __launch_bounds__(Threads, 2)
     find_medians_kernel(Selection<C> selection, int rounds, std::uint32_t room,
-                        std::uint32_t* ends) {
+                        std::uint32_t* begins, std::uint32_t* ends) {
   using Bits = OrderedBits<C>;
   auto& shared = dynamic_shared<SelectStorage<Threads, C>>();
   const LevelGroup<C>& group = selection.group;
   SearchedPart& stored = selection.parts[blockIdx.x];
-  const partitioners::Segment segment = group.level(selection.depth).segment(blockIdx.x);
+  const partitioners::Segment segment = group.segment(selection.depth, blockIdx.x);
   if (segment.count() == 0) return;
   if (threadIdx.x == 0) {
     if (stored.has_missed == 0) stored.settle(room);
-    if (ends != nullptr) {
-      ends[2 * blockIdx.x] = segment.less_side().begin;
-      ends[2 * blockIdx.x + 1] = segment.greater_side().begin;
+    if (begins != nullptr) {
+      begins[2 * blockIdx.x] = ends[2 * blockIdx.x] = segment.less_side().begin;
+      begins[2 * blockIdx.x + 1] = ends[2 * blockIdx.x + 1] = segment.greater_side().begin;
     }
   }
   __syncthreads();  // the part is settled
@@ -574,14 +704,16 @@ __global__ void __launch_bounds__(Threads)
   if (part.has_missed == 0) {
     const CandidateItems<C> items{group, selection.list(rounds - 1, blockIdx.x, room),
                                   selection.primary(), part.count};
-    place = items.place(block_select<Threads, C>(
-        shared, items, dimensions, part.rank, selection.bracket(blockIdx.x, 0)[selection.primary()],
-        selection.bracket(blockIdx.x, 1)[selection.primary()]));
+    std::uint32_t rank[1] = {part.rank};
+    block_select(shared, items, dimensions, rank,
+                 selection.bracket(blockIdx.x, 0)[selection.primary()],
+                 selection.bracket(blockIdx.x, 1)[selection.primary()]);
+    place = items.place(shared.chosen[0]);
   } else {
     const SegmentItems<C> items(group, selection.depth, blockIdx.x);
-    place =
-        items.place(block_select<Threads, C>(shared, items, dimensions, (segment.count() - 1) / 2,
-                                             Bits{0}, static_cast<Bits>(~Bits{0})));
+    std::uint32_t rank[1] = {(segment.count() - 1) / 2};
+    block_select(shared, items, dimensions, rank, Bits{0}, static_cast<Bits>(~Bits{0}));
+    place = items.place(shared.chosen[0]);
   }
   store_row(group.tuples, place, group.median(selection.depth, blockIdx.x));
 }

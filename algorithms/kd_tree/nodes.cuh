@@ -23,16 +23,17 @@ inline unsigned blocks_of_256(std::int64_t threads) {
 }
 
 /// Fills in the nodes of a level: entry k of its median store has entries 2 k and 2 k + 1 of the
-/// next one, `children`, as children; null if there is no next one. A template as all kernels in
+/// next one, `children`, as children; null if there is no next one. Entries that name none of the
+/// `tuples` are passed over. A template as all kernels in
 /// headers are, so that any number of files may include it.
 template <class Tree>
 __global__ void fill_nodes_kernel(const std::uint32_t* medians, std::int64_t entries,
-                                  const std::uint32_t* children, Tree* nodes) {
+                                  const std::uint32_t* children, Tree* nodes, std::int64_t tuples) {
   const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
   for (std::int64_t k = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
        k < entries; k += stride) {
     const std::uint32_t tuple = medians[k];
-    if (tuple == no_node) continue;
+    if (tuple >= tuples) continue;
     nodes[tuple] = {tuple, children == nullptr ? no_node : children[2 * k],
                     children == nullptr ? no_node : children[2 * k + 1]};
   }
@@ -49,7 +50,7 @@ inline void run_fill_nodes(const std::uint32_t* medians, std::int64_t node_count
     const std::int64_t entries = std::int64_t{1} << level;
     const std::uint32_t* const of_level = medians + first_entry(level);
     launch({blocks_of_256(entries), 256, 0, stream}, fill_nodes_kernel<Node>, of_level, entries,
-           level + 1 < levels ? of_level + entries : nullptr, nodes.data);
+           level + 1 < levels ? of_level + entries : nullptr, nodes.data, nodes.count);
   }
 }
 

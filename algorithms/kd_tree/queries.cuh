@@ -134,6 +134,8 @@ void require_apart_from(const InOrderTree<C>& tree, const std::string& name, Dev
   require_apart("the tree in order", DeviceSpan<const C>{tree.rows, coordinates}, name, out);
   require_apart("the tree in order", DeviceSpan<const std::uint32_t>{tree.tuples, tree.node_count},
                 name, out);
+  const std::int64_t splits = first_entry(split_levels(tree.node_count));
+  require_apart("the tree in order", DeviceSpan<const C>{tree.splits, splits}, name, out);
 }
 
 template <class C>
@@ -561,7 +563,8 @@ void count_within_radius(const Tree<C>& tree, std::type_identity_t<DeviceSpan<co
 
 /// All tuples at most `radius` away from each query, in the order of their numbers: those of query
 /// i from tuples[offsets[i]] on. queries: m tuples; offsets: the sums of the counts before each,
-/// exclusive; tuples: as many as all counts together.
+/// exclusive; tuples: as many as all counts together (of fewer, which ones are left out is left to
+/// chance).
 template <class C, template <class> class Tree>
 void within_radius(const Tree<C>& tree, std::type_identity_t<DeviceSpan<const C>> queries,
                    std::type_identity_t<Distance<C>> radius,

@@ -64,4 +64,11 @@ __host__ __device__ constexpr std::int64_t median_entries(std::int64_t n) {
   return first_entry(level_count(n));
 }
 
+/// Whether the tree of n nodes has entry `number` of a level that it reaches: its last level may
+/// have gaps anywhere, the others have none.
+__host__ __device__ inline bool has_entry(std::int64_t n, int level, std::uint32_t number) {
+  return level + 1 < level_count(n) ||
+         partitioners::Level{static_cast<std::uint32_t>(n), level}.segment(number).count() > 0;
+}
+
 }  // namespace warpath::kd_tree

@@ -21,11 +21,12 @@ constexpr auto enum_table(Variant) {
                                            {Variant::fast, "fast"}});
 }
 
-/// What a build does, in this order. What is numbered by levels begins with the tree's first.
+/// What a build does; each variant in an order of its own. What is numbered by levels begins with
+/// the tree's first.
 enum class Step {
   gather,             ///< fast: tuples to columns
   sort,               ///< the source's: reference array `number`; half_sorts: or its two halves
-  remove_duplicates,  ///< of reference array `number`
+  remove_duplicates,  ///< of reference array `number`, after its sort; fast: before all else
   select,             ///< fast: the medians of level `number`
   move,               ///< fast: tuples to the segments below level `number`
   partition,          ///< the source's: level `number`

@@ -4,8 +4,11 @@
 // through them: that takes as many levels as a balanced tree has and no more, whatever the nodes
 // say. Then each entry is looked at alone:
 //
-//   its number is that of a tuple; its parent has a node; it comes before each ancestor in whose
-//   less-than subtree it lies, and after all others; no entry before it has the same number
+//   its number is that of a tuple; its parent has a node; a balanced tree has a node there; it
+//   comes before each ancestor in whose less-than subtree it lies, and after all others; no entry
+//   before it has the same number
+//
+// So a tree without a flaw is the tree: its nodes are as many, and where a balanced tree has them.
 //
 // Most entries lie in the last levels. A block takes a subtree of these and brings its tuples into
 // shared memory once. Of the ancestors above the subtree it needs only the nearest ones, one for
@@ -61,6 +64,7 @@ struct SomeMedians {
   const std::uint32_t* entries;
   std::int64_t count;   ///< of entries
   std::int64_t needed;  ///< entries of the levels that a balanced tree has
+  std::int64_t nodes;   ///< of that tree
 };
 
 /// What entries are looked at for.
@@ -126,9 +130,14 @@ __device__ Flaw flaw_of_entry(const Verified<C>& verified, std::int64_t i) {
   if (i >= verified.medians.needed) return Flaw::too_deep;
   if (!verified.is_tuple(number)) return Flaw::wild_reference;
   if (i > 0 && entries[(i - 1) / 2] == no_node) return Flaw::orphan;
+  const int level = level_count(i + 1) - 1;
+  if (!has_entry(verified.medians.nodes, level,
+                 static_cast<std::uint32_t>(i - first_entry(level)))) {
+    return Flaw::too_deep;
+  }
   const int dimensions = verified.points.dimensions;
   const Numbered<C> node{verified.tuple(number), number};
-  int k = (level_count(i + 1) - 1) % dimensions;
+  int k = level % dimensions;
   Flaw flaw = Flaw::none;
   for (std::int64_t below = i; below > 0 && flaw == Flaw::none;) {
     const std::int64_t above = (below - 1) / 2;
@@ -237,6 +246,10 @@ __device__ __forceinline__ void find_flaws_of_subtree(const Verified<C>& verifie
     if (!verified.is_tuple(number)) return Flaw::wild_reference;
     const std::uint32_t parent = j > 0 ? numbers[(j - 1) / 2] : above.numbers[0];
     if (parent == no_node) return Flaw::orphan;
+    if (!has_entry(verified.medians.nodes, shape.above + level,
+                   (subtree << level) + static_cast<unsigned>(j - first_entry(level)))) {
+      return Flaw::too_deep;
+    }
     const Numbered<C> node{rows + j * shape.row, number};
     Flaw flaw = Flaw::none;
     int k = (shape.above + level) % dimensions;
@@ -369,13 +382,13 @@ inline void clear_words(unsigned long long* words, cudaStream_t stream) {
 
 /// Looks at all entries and waits for what was found. `seen`: words_of_bits(tuples) words.
 template <class C>
-VerifyWords run_verify(const Points<C>& points, const SomeMedians& medians, std::int64_t node_count,
-                       std::uint32_t* seen, unsigned long long* words, cudaStream_t stream) {
+VerifyWords run_verify(const Points<C>& points, const SomeMedians& medians, std::uint32_t* seen,
+                       unsigned long long* words, cudaStream_t stream) {
   if (medians.count == 0) return {};
   const std::int64_t tuples = points.count();
   WARPATH_CUDA_CHECK(cudaMemsetAsync(
       seen, 0, static_cast<std::size_t>(words_of_bits(tuples)) * sizeof *seen, stream));
-  const SubtreeShape shape = subtrees_of<C>(node_count, points.dimensions);
+  const SubtreeShape shape = subtrees_of<C>(medians.nodes, points.dimensions);
   const std::int64_t others = medians.count - medians.needed + first_entry(shape.above);
   const FirstFlaw first_flaw{words};
   launch({shape.blocks + blocks_of_256(others), 256, shape.bytes, stream}, find_flaws_kernel<C>,
@@ -426,10 +439,10 @@ Finding finding_of(const VerifyWords& words, std::int64_t expected, const TupleA
 
 }  // namespace detail
 
-/// The first flaw of the tree that median stores hold, which shall have `node_count` nodes: of the
-/// least entry, level after level. Any numbers may stand in them: it always ends, and reads nothing
-/// else. medians: median_entries(node_count) or more, of which the rest shall be empty. Blocks the
-/// host.
+/// The first flaw of the tree that median stores hold, which shall be that of `node_count` nodes:
+/// of the least entry, level after level. Any numbers may stand in them: it always ends, and reads
+/// nothing else. medians: median_entries(node_count) or more, of which the rest shall be empty.
+/// Blocks the host.
 template <class C>
 Finding verify(const Points<C>& points,
                std::type_identity_t<DeviceSpan<const std::uint32_t>> medians,
@@ -442,9 +455,9 @@ Finding verify(const Points<C>& points,
   const auto [words, seen] = workspace.template take<unsigned long long, std::uint32_t>(
       stream, detail::verify_words, detail::words_of_bits(tuples));
   detail::clear_words(words, stream);
-  const detail::VerifyWords found =
-      detail::run_verify(points, {medians.data, medians.count, median_entries(node_count)},
-                         node_count, seen, words, stream);
+  const detail::VerifyWords found = detail::run_verify(
+      points, {medians.data, medians.count, median_entries(node_count), node_count}, seen, words,
+      stream);
   return detail::finding_of(found, node_count,
                             [&](std::int64_t index) { return value_at(medians, index, stream); });
 }
@@ -475,7 +488,7 @@ Finding verify(const Points<C>& points, std::type_identity_t<DeviceSpan<const No
            level + 1 < levels ? of_level + first + 1 : nullptr, detail::FirstFlaw{words});
   }
   const detail::VerifyWords found = detail::run_verify(
-      points, {medians, entries, median_entries(node_count)}, node_count, seen, words, stream);
+      points, {medians, entries, median_entries(node_count), node_count}, seen, words, stream);
   const DeviceSpan<const std::uint32_t> stores{medians, entries};
   return detail::finding_of(found, node_count, [&](std::int64_t index) {
     if (index < entries) return value_at(stores, index, stream);

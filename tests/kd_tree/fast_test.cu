@@ -71,10 +71,10 @@ template <int Threads, class C>
 __global__ void select_in_segments_kernel(detail::LevelGroup<C> group, std::uint32_t* medians) {
   auto& shared = dynamic_shared<detail::SelectStorage<Threads, C>>();
   const detail::SegmentItems<C> items(group, 0, blockIdx.x);
-  const std::uint32_t found = detail::block_select<Threads, C>(
-      shared, items, group.tuples.dimensions, (items.count - 1) / 2, OrderedBits<C>{0},
-      static_cast<OrderedBits<C>>(~OrderedBits<C>{0}));
-  if (threadIdx.x == 0) medians[blockIdx.x] = items.place(found);
+  std::uint32_t rank[1] = {(items.count - 1) / 2};
+  detail::block_select(shared, items, group.tuples.dimensions, rank, OrderedBits<C>{0},
+                       static_cast<OrderedBits<C>>(~OrderedBits<C>{0}));
+  if (threadIdx.x == 0) medians[blockIdx.x] = items.place(shared.chosen[0]);
 }
 
 // What serves a segment whose bracket has missed its median.
@@ -89,10 +89,15 @@ TEST(Selection, FindsTheMedianOfAWholeSegment) {
     for (int number = 0; number < dimensions; ++number) {
       const partitioners::Level level{900, number};
       DeviceBuffer<std::uint32_t> places(level.segments());
+      std::vector<std::uint32_t> begin_of;
+      for (std::uint32_t k = 0; k < level.segments(); ++k)
+        begin_of.push_back(level.segment(k).begin);
+      const DeviceBuffer<std::uint32_t> begins = on_device(begin_of);
       launch({level.segments(), threads, sizeof(detail::SelectStorage<threads, float>)},
              select_in_segments_kernel<threads, float>,
              detail::LevelGroup<float>{{bits.data(), references.data(), 900, dimensions},
                                        level,
+                                       number == 0 ? nullptr : begins.data(),
                                        number,
                                        {nullptr, dimensions}},
              places.data());

@@ -14,6 +14,14 @@ MUTATIONS = [
         "below = above; if (<<<!verified.is_tuple(ancestor) ||| !verified.is_tuple(ancestor) || above != (i - 1) / 2>>>) continue;",
     ),
     (
+        "verify: a block's subtree may have nodes anywhere",
+        "if (<<<!has_entry(verified.medians.nodes, shape.above + level, (subtree << level) + static_cast<unsigned>(j - first_entry(level))) ||| false>>>) {",
+    ),
+    (
+        "verify on the host: nodes may lie anywhere in the last level",
+        "if (<<<!has_entry(expected_, level, entry) ||| false>>>) return Flaw::too_deep;",
+    ),
+    (
         "verify: what lies above a block's subtree is not compared with",
         "if (t == 0) above.needed = <<<needed ||| 0>>>;",
     ),
@@ -104,6 +112,22 @@ MUTATIONS = [
     (
         "fast build: both lists lie in the same place",
         "selection_.lists[1] = {<<<to_.bits + listed_ ||| to_.bits>>>, to_.references + listed_};",
+    ),
+    (
+        "fast build: where segments begin is where the last level's began",
+        "std::swap(<<<next_begins_, begins_ ||| begins_, begins_>>>);",
+    ),
+    (
+        "fast build: tuples of a part lie where they lay in the tile",
+        "shared.shifts[part] = (all > 0 ? take(part, all) : 0) - <<<next ||| 0>>>;",
+    ),
+    (
+        "fast build: what is before a bracket counts as inside, too",
+        "unsigned listed = exist & <<<~before & ~behind ||| ~behind>>>;",
+    ),
+    (
+        "fast build: a median above is counted, too",
+        "on_median(above, segment, places.place(t)); <<<exist &= ~(1u << t) ||| exist &= ~0u>>>;",
     ),
     (
         "fast build: lists lie among the tuples",

@@ -399,6 +399,7 @@ TEST(QueryArguments, AreApartFromTheTree) {
   const InOrderTree<double> in_order = put_in_order(medians, workspace, nullptr);
   expect_apart(in_order, DeviceSpan<const double>{in_order.rows, 80}, "the tree in order");
   expect_apart(in_order, DeviceSpan<const std::uint32_t>{in_order.tuples, 40}, "the tree in order");
+  expect_apart(in_order, DeviceSpan<const double>{in_order.splits, 1}, "the tree in order");
 }
 
 }  // namespace

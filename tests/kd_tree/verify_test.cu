@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <random>
 #include <span>
@@ -106,6 +108,16 @@ TEST_F(Verify, SeesExchangedNodes) {
   }
 }
 
+/// Whether the tree of n nodes has an entry i: by the sizes of the segments on the way there.
+bool is_entry(std::int64_t n, std::size_t i) {
+  int level = 0;
+  while ((std::size_t{2} << level) <= i + 1) ++level;
+  for (int bit = level - 1; bit >= 0; --bit) {
+    n = ((i + 1) >> bit & 1) != 0 ? n / 2 : (n - 1) / 2;
+  }
+  return n > 0;
+}
+
 /// What verification shall find, by the words of verify.cuh: each entry against all of its
 /// ancestors, one after another.
 template <class C>
@@ -128,6 +140,7 @@ Finding finding_by_all_ancestors(const PointSet<C>& points, const References& me
     if (has_entry[tuple]) return found(Flaw::twice);
     has_entry[tuple] = true;
     if (i > 0 && medians[(i - 1) / 2] == no_node) return found(Flaw::orphan);
+    if (!is_entry(node_count, i)) return found(Flaw::too_deep);
     for (std::size_t below = i; below > 0; below = (below - 1) / 2) {
       const std::uint32_t ancestor = medians[(below - 1) / 2];
       const bool shall_be_less = below % 2 == 1;
@@ -320,7 +333,44 @@ TEST_F(Verify, NamesWhatNodesShallNotHold) {
   expect_of_nodes(tree, {Flaw::wrong_count, 0, 0, 7});
   tree = right;
   tree.node_count = 6;
-  expect_of_nodes(tree, {Flaw::wrong_count, 0, 7, 6});
+  expect_of_nodes(tree, {Flaw::too_deep, 2, 0, at[3]});
+  tree = right;
+  tree.node_count = 8;
+  tree.points.coordinates.insert(tree.points.coordinates.end(), {2.0F, 2.0F});
+  tree.nodes.emplace_back();
+  expect_of_nodes(tree, {Flaw::wrong_count, 0, 7, 8});
+}
+
+/// Median stores of a search tree as deep as the balanced one, whose nodes lie at the upper of two
+/// middles. They have room for its last level.
+void build_by_upper_middles(const PointSet<float>& points, References part, std::size_t entry,
+                            int level, References& medians) {
+  if (part.empty()) return;
+  std::sort(part.begin(), part.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return points.comes_before(a, b, level % points.dimensions);
+  });
+  const auto middle = part.begin() + static_cast<std::ptrdiff_t>(part.size() / 2);
+  medians[entry] = *middle;
+  build_by_upper_middles(points, {part.begin(), middle}, 2 * entry + 1, level + 1, medians);
+  build_by_upper_middles(points, {middle + 1, part.end()}, 2 * entry + 2, level + 1, medians);
+}
+
+// Queries over a tree in order find each subtree's root by its size: so a search tree of the right
+// depth is not enough.
+TEST_F(Verify, SeesSearchTreesOfAnotherShape) {
+  for (const std::int64_t n : {2, 4, 5, 6, 10, 100, 1022, 1500, is_small() ? 1024 : 6001}) {
+    SCOPED_TRACE(n);
+    Tree tree = make_tree(n, 2, Distribution::uniform);
+    tree.medians.assign(tree.medians.size(), no_node);
+    build_by_upper_middles(tree.points, oracle::numbers(tree.points, false), 0, 0, tree.medians);
+    tree.nodes = nodes_of(tree.medians, n);
+    tree.root = tree.medians[0];
+    const Finding finding = of_medians(tree);
+    EXPECT_EQ(finding.flaw, Flaw::too_deep);
+    EXPECT_EQ(finding.level, level_count(n) - 1);
+    EXPECT_EQ(describe(finding), describe(finding_by_all_ancestors(tree.points, tree.medians, n)));
+    expect_of_nodes(tree, finding);
+  }
 }
 
 // It ends, and says something, whatever the nodes hold.
