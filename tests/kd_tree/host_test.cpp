@@ -101,14 +101,14 @@ TEST(HostVerification, FindsInTasksWhatOneThreadFinds) {
   Grown grown(5000);
   for (const int threads : {0, 1, 3}) EXPECT_TRUE(grown.verified(threads).is_right());
   // Far from each other, so that tasks come to them in any order; and a way back to the root.
-  const std::uint32_t low = grown.medians[3000];
+  const std::uint32_t low = grown.medians[1500];
   const std::uint32_t high = grown.medians[3900];
   grown.nodes[high].less_than = grown.medians.front();
   std::swap(grown.nodes[low].less_than, grown.nodes[low].greater_than);
   const Finding first = grown.verified(1);
   EXPECT_EQ(first.flaw, Flaw::not_less) << describe(first);
-  EXPECT_EQ(first.level, 12);
-  EXPECT_EQ(first.entry, 2 * (3000U - 2047U));
+  EXPECT_EQ(first.level, 11);
+  EXPECT_EQ(first.entry, 2 * (1500U - 1023U));
   for (int i = 0; i < 20; ++i) EXPECT_EQ(grown.verified(3), first);
 }
 
