@@ -4,9 +4,9 @@
 
 #include <cuda_runtime.h>
 
-#include <bit>
 #include <cstdint>
 
+#include "core/bits.cuh"
 #include "core/warp.cuh"
 
 namespace warpath::kd_tree::detail {
@@ -36,8 +36,8 @@ struct Digit {
 
   /// The keys from `least` to `greatest`, in at most `bins` bins, a power of two.
   __device__ __forceinline__ Digit(Bits least_key, Bits greatest, int bins) : least(least_key) {
-    const int width = std::bit_width(static_cast<Bits>(greatest - least_key));
-    const int digit_bits = std::bit_width(static_cast<unsigned>(bins)) - 1;
+    const int width = bit_width(static_cast<Bits>(greatest - least_key));
+    const int digit_bits = bit_width(static_cast<unsigned>(bins)) - 1;
     shift = width > digit_bits ? width - digit_bits : 0;
   }
   [[nodiscard]] __device__ __forceinline__ unsigned bin(Bits key) const {

@@ -18,9 +18,9 @@
 
 #include <cuda_runtime.h>
 
-#include <bit>
 #include <cstdint>
 
+#include "core/bits.cuh"
 #include "core/key_order.cuh"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
@@ -109,7 +109,7 @@ struct UnitSplits {
   __device__ __forceinline__ void load(const LevelGroup<C>& group, int depth, std::uint32_t unit) {
     const std::uint32_t i = threadIdx.x;
     if (i == 0 || i >= 1u << depth) return;
-    const int above = std::bit_width(i) - 1;
+    const int above = bit_width(i) - 1;
     keys[i] = group.median(above, (unit << above) + i - (1u << above))[group.primary(above)];
   }
 };

@@ -10,11 +10,11 @@
 
 #include <cuda_runtime.h>
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include "core/bits.cuh"
 #include "core/key_order.cuh"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
@@ -455,7 +455,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
                 segments);
   }
   for (std::uint32_t i = threadIdx.x; i < 1u << depth; i += Shape::threads) {
-    const int above = std::bit_width(i) - 1;
+    const int above = bit_width(i) - 1;
     if (i > 0) subtree.store(above, i - (1u << above), shared.nodes[i]);
     subtree.template finish_by_thread<most_of_thread>(
         depth, i, segment_of(segment.count(), depth, i), shared.tuples[depth % 2]);

@@ -1,6 +1,9 @@
-// Collectives of one warp, against sums on the host, in blocks of several warps that must not meet.
+// Collectives of one warp, against sums on the host, in blocks of several warps that must not meet;
+// and widths of integers.
+#include <bit>
 #include <numeric>
 
+#include "core/bits.cuh"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
 #include "support.cuh"
@@ -100,6 +103,30 @@ TEST(Warp, KnowsItsPlaces) {
     EXPECT_EQ(warp[thread], thread / 32);
     EXPECT_EQ(mask[thread], static_cast<unsigned>((std::uint64_t{1} << thread % 32) - 1));
   }
+}
+
+template <class T>
+__global__ void bit_widths_kernel(const T* values, int* widths) {
+  widths[threadIdx.x] = bit_width(values[threadIdx.x]);
+}
+template <class T>
+class BitWidth : public testing::Test {};
+using Words = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(BitWidth, Words);
+
+// On a GPU above all: what std::bit_width is there was 0 of each 64-bit value.
+TYPED_TEST(BitWidth, OfEachWidth) {
+  std::vector<TypeParam> values = {0};
+  for (TypeParam one = 1; one != 0; one <<= 1) {
+    values.insert(values.end(), {one, static_cast<TypeParam>(one | one / 3)});
+  }
+  const DeviceBuffer<TypeParam> in = on_device(values);
+  DeviceBuffer<int> widths(in.count());
+  launch({1, static_cast<unsigned>(values.size())}, bit_widths_kernel<TypeParam>, in.data(),
+         widths.data());
+  std::vector<int> expected;
+  for (const TypeParam value : values) expected.push_back(std::bit_width(value));
+  EXPECT_EQ(on_host(widths), expected);
 }
 
 }  // namespace

@@ -149,3 +149,29 @@ def test_sources_are_cited_as_a_paper_cites_them(texts, room):
     assert [
         path for path, text in texts.items() if path.startswith(room) and cited.search(text)
     ] == []
+
+
+# nvcc 13.0 compiles std::bit_width of 64-bit values to 0 in device code; others of <bit> are built
+# on the same function.
+BITS_OF_STD = re.compile(
+    r"std::(bit_width|bit_ceil|bit_floor|countl_\w+|countr_\w+|popcount|has_single_bit)"
+)
+# What runs on the host or is a constant: bodies of constexpr functions that are not for a device,
+# and template arguments.
+NOT_ON_A_DEVICE = re.compile(
+    r"(?<!__device__ )constexpr [^{};]*\{[^{}]*\}|make_integer_sequence<[^;]*>|//.*"
+)
+
+
+def test_device_code_counts_no_bits_by_the_standard_library(texts):
+    headers = {
+        path: text for path, text in texts.items() if path.endswith(".cuh") and "simt" not in path
+    }
+    assert len(headers) > 50
+    found = [
+        path for path, text in headers.items() if BITS_OF_STD.search(NOT_ON_A_DEVICE.sub("", text))
+    ]
+    assert found == []
+    assert BITS_OF_STD.search(
+        NOT_ON_A_DEVICE.sub("", "__device__ int f() { return std::bit_width(1ull); }")
+    )
