@@ -83,8 +83,13 @@ def _several(rows: list[Row], name: str, by: str) -> list:
     return [v for v in values if len(archives.values_of(archives.where(rows, **{name: v}), by)) > 1]
 
 
+def _timed(archive: Archive) -> list[Row]:
+    """The rows of builds, on the GPU and on its host."""
+    return archive.timed_rows(BUILDS) + archives.where(archive.cpu_rows(), variant="cpu")
+
+
 def _uniform(archive: Archive) -> list[Row]:
-    return archives.where(archive.timed_rows(BUILDS), distribution="uniform")
+    return archives.where(_timed(archive), distribution="uniform")
 
 
 def build(archive: Archive) -> Figure:
@@ -202,7 +207,7 @@ def duplicates(archive: Archive) -> Figure:
 
 def published(archive: Archive) -> Figure:
     """The source's table: each of its columns, on machines of its time and on this one."""
-    rows = archive.timed_rows(BUILDS)
+    rows = _timed(archive)
     systems = [
         (look, {c: row.counters.get(f"{c}_ms") for c in COLUMNS}, (row,))
         for look, of in _builds(rows)

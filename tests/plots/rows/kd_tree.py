@@ -27,6 +27,8 @@ STEPS = {
 def finish(row):
     """The parameters that a configuration leaves as they are, and counters."""
     row["params"] = params = DEFAULTS | row["params"]
+    if row["variant"] == "cpu":
+        row |= {"role": "oracle", "runs": "host", "clock": "host", "cache": None, "launches": None}
     if params["operation"] == "build" and row["variant"] != "cpu":
         row["counters"] = {"allocated_per_tuple_bytes": 11.0 * params["d"]}
     if params["operation"] == "from_host":
