@@ -65,7 +65,8 @@ __device__ __forceinline__ void block_find_bins(SelectStorage<Threads, C>& share
 
 /// Finds the items of one or two ranks by the superkey that begins with coordinate `primary`; its
 /// first word is from `least` to `greatest`. Items have count, exists(i), and key(i, k), word k of
-/// the superkey. Their indices are in shared.chosen then. The whole block; ends with a barrier.
+/// the superkey. Their indices are in shared.chosen then; `ranks` is changed. The whole block; ends
+/// with a barrier.
 template <int Threads, class C, class Items, int Ranks>
 __device__ __forceinline__ void block_select(SelectStorage<Threads, C>& shared, const Items& items,
                                              int dimensions, std::uint32_t (&ranks)[Ranks],

@@ -184,7 +184,7 @@ class FastBuild {
       tell(after_step_, Step::move, number + levels - 1);
       std::swap(from_, to_);
       selection_.group.begins = next_begins_;
-      std::swap(next_begins_, begins_);
+      std::swap(next_begins_, spare_begins_);
       number += levels;
     }
     // Entries of the last level without a node.
@@ -247,7 +247,7 @@ class FastBuild {
     selection_.brackets = {rows + 2 * (d + 1) * segments, dimensions_};
     selection_.parts = parts;
     ends_ = places;
-    begins_ = places + 2 * segments;
+    spare_begins_ = places + 2 * segments;
     next_begins_ = places + 4 * segments;
   }
 
@@ -300,10 +300,11 @@ class FastBuild {
   TupleColumns<C> from_{};
   TupleColumns<C> to_{};
   Selection<C> selection_{};
-  std::int64_t listed_ = 0;               ///< room of the first list
-  std::uint32_t* ends_ = nullptr;         ///< where the next tuple of each segment goes
-  std::uint32_t* begins_ = nullptr;       ///< of the base's segments, but for the first base
-  std::uint32_t* next_begins_ = nullptr;  ///< of those that tuples move to
+  std::int64_t listed_ = 0;        ///< room of the first list
+  std::uint32_t* ends_ = nullptr;  ///< where the next tuple of each segment goes
+  // Where segments begin: of those that tuples move to, and the array that the next ones get.
+  std::uint32_t* next_begins_ = nullptr;
+  std::uint32_t* spare_begins_ = nullptr;
 };
 
 /// Blocks that finish subtrees: of as many tuples as two blocks of a multiprocessor hold, or fewer.

@@ -540,13 +540,13 @@ __device__ __forceinline__ void block_collect(CollectStorage<C>& shared,
   static_assert(Tile::items * warp_threads < 1 << 16 && CollectStorage<C>::most_segments == 4);
   static_assert(2 * Tile::items <= 32);
   unsigned before = 0;  // bit t: tuple t comes before its bracket
-  unsigned behind = 0;
+  unsigned after = 0;
   unsigned ties = 0;
 #pragma unroll
   for (int t = 0; t < Tile::items; ++t) {
     const auto [low, high] = shared.ends[segments[t]];
     before |= keys[t] < low ? 1u << t : 0;
-    behind |= keys[t] > high ? 1u << t : 0;
+    after |= keys[t] > high ? 1u << t : 0;
     ties |= keys[t] == low || keys[t] == high ? 1u << t : 0;
   }
   ties &= exist;
@@ -562,11 +562,11 @@ __device__ __forceinline__ void block_collect(CollectStorage<C>& shared,
             selection.primary());
       };
       if (keys[t] == low && compare_to(0) < 0) before |= 1u << t;
-      if (keys[t] == high && compare_to(1) > 0) behind |= 1u << t;
+      if (keys[t] == high && compare_to(1) > 0) after |= 1u << t;
     }
   }
   before &= exist;
-  unsigned listed = exist & ~before & ~behind;
+  unsigned listed = exist & ~before & ~after;
   std::uint32_t before_of = 0;    // a byte for each segment
   std::uint32_t inside_of = 0;    // likewise
   std::uint32_t segments_of = 0;  // two bits for each tuple

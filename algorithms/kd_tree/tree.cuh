@@ -18,6 +18,7 @@
 
 #include <cstdint>
 
+#include "core/bits.cuh"
 #include "core/span.hpp"
 #include "partitioners/levels.cuh"
 
@@ -66,9 +67,14 @@ __host__ __device__ constexpr std::int64_t median_entries(std::int64_t n) {
 
 /// Whether the tree of n nodes has entry `number` of a level that it reaches: its last level may
 /// have gaps anywhere, the others have none.
-__host__ __device__ inline bool has_entry(std::int64_t n, int level, std::uint32_t number) {
-  return level + 1 < level_count(n) ||
-         partitioners::Level{static_cast<std::uint32_t>(n), level}.segment(number).count() > 0;
+///
+/// A segment and the gap after it are p places, of which its less side and the gap after that take
+/// p / 2, rounded down, and its greater side as many, rounded up. So the first bit of `number`, the
+/// highest, adds 1 before the first halving, the second 1 before the second, and n + 1 places are
+/// (n + 1 + the bits in reverse order) / 2^level in the end: 2 or more where there is an entry.
+__host__ __device__ constexpr bool has_entry(std::int64_t n, int level, std::uint32_t number) {
+  const std::uint64_t added = std::uint64_t{reversed_bits(number)} >> (32 - level);
+  return (static_cast<std::uint64_t>(n) + 1 + added) >> level >= 2;
 }
 
 }  // namespace warpath::kd_tree

@@ -129,5 +129,25 @@ TYPED_TEST(BitWidth, OfEachWidth) {
   EXPECT_EQ(on_host(widths), expected);
 }
 
+__global__ void reversed_bits_kernel(const std::uint32_t* values, std::uint32_t* reversed) {
+  reversed[threadIdx.x] = reversed_bits(values[threadIdx.x]);
+}
+TEST(ReversedBits, AreTheSameOnBothSides) {
+  std::vector<std::uint32_t> values = {0, 0xFFFFFFFFu, 0x12345678u, 0x80000001u};
+  for (int bit = 0; bit < 32; ++bit) values.push_back(std::uint32_t{1} << bit);
+  const DeviceBuffer<std::uint32_t> in = on_device(values);
+  DeviceBuffer<std::uint32_t> reversed(in.count());
+  launch({1, static_cast<unsigned>(values.size())}, reversed_bits_kernel, in.data(),
+         reversed.data());
+  std::vector<std::uint32_t> expected;
+  for (const std::uint32_t value : values) {
+    std::uint32_t turned = 0;
+    for (int bit = 0; bit < 32; ++bit) turned |= (value >> bit & 1) << (31 - bit);
+    expected.push_back(turned);
+    EXPECT_EQ(reversed_bits(value), turned);
+  }
+  EXPECT_EQ(on_host(reversed), expected);
+}
+
 }  // namespace
 }  // namespace warpath::core_test

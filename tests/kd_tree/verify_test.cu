@@ -73,6 +73,23 @@ class Verify : public testing::Test {
   Workspace workspace_;
 };
 
+TEST(Tree, HasEntriesWhereSegmentsHaveElements) {
+  std::vector<std::int64_t> sizes = {(1 << 24) - 11, (1 << 24) - 1, 1 << 24, most_tuples};
+  for (std::int64_t n = 1; n <= 300; ++n) sizes.push_back(n);
+  std::mt19937 random(5);
+  for (const std::int64_t n : sizes) {
+    for (int level = 0; level < level_count(n); ++level) {
+      const partitioners::Level segments{static_cast<std::uint32_t>(n), level};
+      for (std::uint32_t i = 0; i < std::min(segments.segments(), 256u); ++i) {
+        const std::uint32_t number =
+            segments.segments() <= 256 ? i : static_cast<std::uint32_t>(random()) >> (32 - level);
+        ASSERT_EQ(has_entry(n, level, number), segments.segment(number).count() > 0)
+            << "n " << n << ", level " << level << ", entry " << number;
+      }
+    }
+  }
+}
+
 TEST_F(Verify, TakesRightTrees) {
   for (const Distribution distribution : all_distributions) {
     for (const std::int64_t n : {0, 1, 2, 3, 4, 100, 1023, 1024}) {
