@@ -1,11 +1,14 @@
 // The build on the host: Brown's, with OpenMP tasks.
 //
-//   sort     a reference array for each coordinate, by the superkey that begins with it
-//   build    the median of the level's array is the node. Each tuple's side is noted once, and the
-//            other arrays are split stably by it; then both sides, in tasks.
+//   sort      a reference array for each coordinate, by the superkey that begins with it
+//   levels    while segments are larger than a core's cache holds, level after level: the median
+//             of each segment of the level's array is a node; each tuple's side is noted, in the
+//             order of tuples; and the other arrays are split stably by these sides
+//   subtrees  a task each: its tuples get numbers of 16 bits, by which sides are noted and arrays
+//             split in the cache, depth first
 //
-// Without OpenMP it runs on one thread. Memory, for each tuple: two references for each coordinate
-// and a byte; while arrays are sorted, an item of 8 or 16 bytes and its copy for each.
+// Without OpenMP it runs on one thread. Memory, for each tuple: two references for each coordinate,
+// 4 bytes and a bit; and two items of 8 or 16 bytes while arrays are sorted.
 //
 // Source: R. A. Brown, "Building a Balanced k-d Tree in O(kn log n) Time", Journal of Computer
 // Graphics Techniques 4(1), 2015, http://jcgt.org/published/0004/01/03/ . There, each split
@@ -13,17 +16,21 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <numeric>
 #include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/arguments.hpp"
-#include "core/key_order.cuh"
 #include "core/superkey.cuh"
+#include "kd_tree/host_sort.hpp"
 #include "kd_tree/host_tasks.hpp"
 #include "kd_tree/tree.cuh"
 #include "kd_tree/variant.hpp"
@@ -48,145 +55,274 @@ struct HostTree {
 
 namespace detail {
 
+/// Where a tuple lies, about the median of its segment.
+enum class Side : unsigned char { less, greater, pivot };
+
+/// Splits a segment of an array stably: what is less goes to its less side in another array, what
+/// is greater to its greater side. side_of(element) says where it lies.
+template <class Element, class SideOf>
+void split(const Element* from, Element* to, partitioners::Segment segment, const SideOf& side_of) {
+  std::uint32_t less = segment.begin;
+  std::uint32_t greater = segment.median() + 1;
+  for (std::uint32_t i = segment.begin; i < segment.end; ++i) {
+    const Element element = from[i];
+    const Side side = side_of(element);
+    const std::uint32_t is_less = side == Side::less ? 1 : 0;
+    const std::uint32_t is_greater = side == Side::greater ? 1 : 0;
+    // Without a branch, which would be mispredicted for half of all. The median is overwritten, or
+    // stays in its own place.
+    to[is_greater != 0 ? greater : less] = element;
+    less += is_less;
+    greater += is_greater;
+  }
+}
+
+/// Finishes the subtree of a segment that is small enough for a core's cache.
+class HostSubtree {
+ public:
+  static constexpr std::uint32_t most_tuples = 1 << 15;
+
+  /// medians: of all levels.
+  HostSubtree(int dimensions, std::uint32_t* medians)
+      : dimensions_(dimensions), medians_(medians) {}
+
+  /// The root is entry `entry` of a level. arrays: of each coordinate, the references of the
+  /// segment, sorted by its superkey; number_of: room for the number of each tuple.
+  void build(const std::vector<const std::uint32_t*>& arrays, std::uint32_t count, int level,
+             std::uint32_t entry, std::uint32_t* number_of) {
+    references_ = arrays[0];
+    for (std::uint32_t i = 0; i < count; ++i) number_of[references_[i]] = i;
+    numbers_.resize(arrays.size());
+    for (std::size_t k = 0; k < arrays.size(); ++k) {
+      for (std::vector<Number>& numbers : numbers_[k]) numbers.resize(count);
+      for (std::uint32_t i = 0; i < count; ++i) {
+        numbers_[k][0][i] = static_cast<Number>(k == 0 ? i : number_of[arrays[k][i]]);
+      }
+    }
+    sides_.resize(count);
+    build({0, count}, level, entry, 0);
+  }
+
+ private:
+  /// Of a tuple of the subtree: its place in the first array.
+  using Number = std::uint16_t;
+  using Segment = partitioners::Segment;
+
+  /// Bit k of `in_copy`: array k of this segment lies in the second of its two arrays.
+  // NOLINTNEXTLINE(misc-no-recursion): as deep as the tree
+  void build(Segment segment, int level, std::uint32_t entry, unsigned in_copy) {
+    if (segment.count() == 0) return;
+    const int primary = level % dimensions_;
+    const Number* const sorted = array(primary, in_copy);
+    const std::uint32_t median = segment.median();
+    set_node(level, entry, sorted[median]);
+    if (segment.count() <= 3) {
+      // What is less and what is greater are leaves.
+      if (segment.begin < median) set_node(level + 1, 2 * entry, sorted[segment.begin]);
+      if (median + 1 < segment.end) set_node(level + 1, 2 * entry + 1, sorted[median + 1]);
+      return;
+    }
+    for (std::uint32_t i = segment.begin; i < median; ++i) sides_[sorted[i]] = Side::less;
+    sides_[sorted[median]] = Side::pivot;
+    for (std::uint32_t i = median + 1; i < segment.end; ++i) sides_[sorted[i]] = Side::greater;
+    // Arrays whose turn comes no more are left as they are.
+    const int turns = std::min(dimensions_ - 1, partitioners::leaf_level(segment.count()));
+    for (int turn = 1; turn <= turns; ++turn) {
+      const int k = (primary + turn) % dimensions_;
+      const unsigned from = in_copy;
+      in_copy ^= 1u << k;
+      split(array(k, from), array(k, in_copy), segment,
+            [&](Number number) { return sides_[number]; });
+    }
+    build(segment.less_side(), level + 1, 2 * entry, in_copy);
+    build(segment.greater_side(), level + 1, 2 * entry + 1, in_copy);
+  }
+  Number* array(int k, unsigned in_copy) {
+    return numbers_[static_cast<std::size_t>(k)][in_copy >> k & 1].data();
+  }
+  void set_node(int level, std::uint32_t entry, Number number) {
+    medians_[first_entry(level) + entry] = references_[number];
+  }
+
+  int dimensions_;
+  std::uint32_t* medians_;
+  const std::uint32_t* references_ = nullptr;  ///< by number
+  /// For each coordinate, sorted by its superkey: two arrays, from one of which a split goes to the
+  /// other.
+  std::vector<std::array<std::vector<Number>, 2>> numbers_;
+  std::vector<Side> sides_;  ///< by number
+};
+
 template <class C>
 class HostBuild {
  public:
   HostBuild(std::span<const C> coordinates, int dimensions, const HostOptions& options)
-      : coordinates_(coordinates), dimensions_(dimensions), options_(options) {}
+      : coordinates_(coordinates),
+        dimensions_(dimensions),
+        options_(options),
+        tuples_(static_cast<std::int64_t>(coordinates.size()) / dimensions),
+        are_greater_(array_of<std::uint32_t>((tuples_ + word_bits - 1) / word_bits)),
+        segments_(array_of<std::uint32_t>(tuples_)) {
+    for (int k = 0; k < dimensions; ++k) {
+      arrays_.push_back(array_of<std::uint32_t>(tuples_));
+      copies_.push_back(array_of<std::uint32_t>(tuples_));
+    }
+  }
 
   HostTree run() {
-    const std::int64_t tuples = static_cast<std::int64_t>(coordinates_.size()) / dimensions_;
-    arrays_.resize(static_cast<std::size_t>(dimensions_));
-    in_tasks(options_.threads, [&] {
-      for (int k = 0; k < dimensions_; ++k) {
-        WARPATH_OMP(omp task firstprivate(k))
-        arrays_[static_cast<std::size_t>(k)] = sorted_references(k, tuples);
-      }
-      WARPATH_OMP(omp taskwait)
-    });
+    sort_arrays();
     tell(options_.after_step, Step::sort, 0);
-    const std::size_t n = arrays_[0].size();
-    tree_.nodes = static_cast<std::int64_t>(n);
     tree_.medians.assign(static_cast<std::size_t>(median_entries(tree_.nodes)), no_node);
-    sides_.resize(static_cast<std::size_t>(tuples));
-    spares_.assign(arrays_.size(), References(n));
-    in_tasks(options_.threads, [&] { build({0, static_cast<std::uint32_t>(n)}, 0, 0); });
+    in_tasks(options_.threads, [&] { build_levels(); });
     tell(options_.after_step, Step::partition, 0);
     return std::move(tree_);
   }
 
  private:
-  using References = std::vector<std::uint32_t>;
-  using Segment = partitioners::Segment;
-  /// A tuple by its first coordinate: only where that ties, tuples are read.
-  struct Item {
-    OrderedBits<C> bits;
-    std::uint32_t reference;
-  };
-  enum class Side : unsigned char { less, pivot, greater };
-  /// What smaller parts are sorted, noted or built by one thread.
-  static constexpr std::uint32_t least_for_tasks = 1 << 13;
+  /// Not set: the threads that write it first bring its pages in.
+  template <class T>
+  using Array = std::unique_ptr<T[]>;  // NOLINT(modernize-avoid-c-arrays)
+  using References = Array<std::uint32_t>;
+  using Item = typename SuperkeySort<C>::Item;
+  static constexpr std::uint32_t no_segment = 0xFFFFFFFFu;
+  static constexpr int word_bits = 32;
+  static_assert(Chunk::most % word_bits == 0);
 
-  [[nodiscard]] const C* tuple(std::uint32_t number) const {
-    return coordinates_.data() +
-           static_cast<std::size_t>(number) * static_cast<std::size_t>(dimensions_);
+  [[nodiscard]] const C* tuple(std::int64_t number) const {
+    return coordinates_.data() + number * dimensions_;
+  }
+  template <class T>
+  static Array<T> array_of(std::int64_t count) {
+    return std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(count));
   }
 
-  [[nodiscard]] References sorted_references(int primary, std::int64_t tuples) const {
-    std::vector<Item> items(static_cast<std::size_t>(tuples));
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const auto reference = static_cast<std::uint32_t>(i);
-      items[i] = {key_bits(tuple(reference)[primary]), reference};
-    }
-    const auto less = [&](const Item& a, const Item& b) {
-      if (a.bits != b.bits) return a.bits < b.bits;
-      const int order =
-          compare_superkeys(tuple(a.reference), tuple(b.reference), dimensions_, primary, 1);
-      return order < 0 || (order == 0 && a.reference < b.reference);
-    };
-    std::vector<Item> copy(items.size());
-    sort(std::span(items), std::span(copy), less);
-    References references;
-    references.reserve(items.size());
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const bool is_copy = options_.removes_duplicates && i > 0 &&
-                           items[i - 1].bits == items[i].bits &&
-                           compare_superkeys(tuple(items[i - 1].reference),
-                                             tuple(items[i].reference), dimensions_, primary) == 0;
-      if (!is_copy) references.push_back(items[i].reference);
-    }
-    return references;
-  }
-  /// Halves in tasks, then one merge. copy: as large as items.
-  template <class Less>
-  void sort(std::span<Item> items, std::span<Item> copy, const Less& less) const {
-    if (items.size() <= 8 * std::size_t{least_for_tasks}) {
-      std::sort(items.begin(), items.end(), less);
-      return;
-    }
-    const std::size_t half = items.size() / 2;
-    WARPATH_OMP(omp task)
-    sort(items.first(half), copy.first(half), less);
-    sort(items.subspan(half), copy.subspan(half), less);
-    WARPATH_OMP(omp taskwait)
-    const auto middle = items.begin() + static_cast<std::ptrdiff_t>(half);
-    std::merge(items.begin(), middle, middle, items.end(), copy.begin(), less);
-    std::copy(copy.begin(), copy.end(), items.begin());
-  }
-
-  /// The subtree of a segment, whose node is entry `entry` of a level.
-  void build(Segment segment, int level, std::uint32_t entry) {
-    if (segment.count() == 0) return;
-    const auto primary = static_cast<std::size_t>(level % dimensions_);
-    tree_.medians[static_cast<std::size_t>(first_entry(level) + entry)] =
-        arrays_[primary][segment.median()];
-    if (segment.count() == 1) return;
-    note_sides(arrays_[primary], segment);
-    if (segment.count() < least_for_tasks) {
-      for (std::size_t k = 0; k < arrays_.size(); ++k) {
-        if (k != primary) split(arrays_[k], spares_[k], segment);
+  void sort_arrays() {
+    // Not in tasks, which no exception leaves.
+    SuperkeySort<C> sort(coordinates_, dimensions_);
+    in_tasks(options_.threads, [&] {
+      for (int k = 0; k < dimensions_; ++k) {
+        take_references(sort.sort(k), arrays_[static_cast<std::size_t>(k)].get());
       }
-      build(segment.less_side(), level + 1, 2 * entry);
-      build(segment.greater_side(), level + 1, 2 * entry + 1);
-      return;
+    });
+  }
+  /// Takes the references of sorted items, but not of copies where these are removed.
+  void take_references(std::span<const Item> items, std::uint32_t* references) {
+    const auto is_kept = [&](std::int64_t i) {
+      if (!options_.removes_duplicates || i == 0) return true;
+      const Item& item = items[static_cast<std::size_t>(i)];
+      const Item& before = items[static_cast<std::size_t>(i) - 1];
+      return before.bits != item.bits ||
+             compare_superkeys(tuple(before.reference), tuple(item.reference), dimensions_, 0) != 0;
+    };
+    // Where the references of each chunk begin.
+    std::vector<std::int64_t> begins(static_cast<std::size_t>(Chunk::count(tuples_)) + 1);
+    const auto begin_of = [&](Chunk chunk) -> std::int64_t& {
+      return begins[static_cast<std::size_t>(chunk.begin / Chunk::most)];
+    };
+    for_each_chunk(tuples_, [&](Chunk chunk) {
+      for (std::int64_t i = chunk.begin; i < chunk.end; ++i) begin_of(chunk) += is_kept(i) ? 1 : 0;
+    });
+    std::exclusive_scan(begins.begin(), begins.end(), begins.begin(), std::int64_t{0});
+    tree_.nodes = begins.back();
+    for_each_chunk(tuples_, [&](Chunk chunk) {
+      std::int64_t next = begin_of(chunk);
+      for (std::int64_t i = chunk.begin; i < chunk.end; ++i) {
+        if (is_kept(i)) references[next++] = items[static_cast<std::size_t>(i)].reference;
+      }
+    });
+  }
+
+  void build_levels() {
+    for_each_chunk(tuples_, [&](Chunk chunk) {
+      const bool are_all = tree_.nodes == tuples_;
+      std::fill(segments_.get() + chunk.begin, segments_.get() + chunk.end,
+                are_all ? 0 : no_segment);
+    });
+    if (tree_.nodes < tuples_) {
+      for_each_chunk(tree_.nodes, [&](Chunk chunk) {
+        for (std::int64_t i = chunk.begin; i < chunk.end; ++i) segments_[arrays_[0][i]] = 0;
+      });
     }
+    partitioners::Level level{static_cast<std::uint32_t>(tree_.nodes), 0};
+    while (must_split(level)) {
+      split_level(level);
+      ++level.number;
+    }
+    for_each_task(level.segments(), [&](std::int64_t number) {
+      const auto entry = static_cast<std::uint32_t>(number);
+      const partitioners::Segment segment = level.segment(entry);
+      std::vector<const std::uint32_t*> parts;
+      for (const References& array : arrays_) parts.push_back(array.get() + segment.begin);
+      // Which segments tuples lie in is needed no more.
+      HostSubtree(dimensions_, tree_.medians.data())
+          .build(parts, segment.count(), level.number, entry, segments_.get());
+    });
+  }
+
+  /// Whether a level's segments are too large for a task each, or too few for all threads.
+  [[nodiscard]] bool must_split(partitioners::Level level) const {
+    constexpr std::uint32_t least_for_tasks = 1 << 10;
+    constexpr int tasks_of_thread = 4;
+    const bool are_few =
+        level.segments() < static_cast<unsigned>(tasks_of_thread * thread_count(options_.threads));
+    return level.largest_segment() > (are_few ? least_for_tasks : HostSubtree::most_tuples);
+  }
+  void split_level(partitioners::Level level) {
+    const int primary = level.number % dimensions_;
+    std::uint32_t* const medians = tree_.medians.data() + first_entry(level.number);
+    std::vector<C> splits;  // the primary coordinates of the medians
+    for (std::uint32_t k = 0; k < level.segments(); ++k) {
+      medians[k] = arrays_[static_cast<std::size_t>(primary)][level.segment(k).median()];
+      splits.push_back(tuple(medians[k])[primary]);
+    }
+    for_each_chunk(tuples_, [&](Chunk chunk) {
+      for (std::int64_t first = chunk.begin; first < chunk.end; first += word_bits) {
+        std::uint32_t word = 0;
+        for (std::int64_t t = first; t < std::min(first + word_bits, chunk.end); ++t) {
+          const std::uint32_t segment = segments_[t];
+          if (segment == no_segment) continue;
+          const Side side = side_of(t, primary, splits[segment], medians[segment]);
+          const auto is_greater = static_cast<std::uint32_t>(side == Side::greater);
+          word |= is_greater << (t - first);
+          segments_[t] = side == Side::pivot ? no_segment : 2 * segment + is_greater;
+        }
+        are_greater_[first / word_bits] = word;
+      }
+    });
+    const int others = dimensions_ - 1;
+    for_each_task(std::int64_t{level.segments()} * others, [&](std::int64_t i) {
+      const auto other = static_cast<std::size_t>(i % others);
+      const std::size_t k = (static_cast<std::size_t>(primary) + 1 + other) % arrays_.size();
+      const std::int64_t number = i / others;
+      const partitioners::Segment segment = level.segment(static_cast<std::uint32_t>(number));
+      const std::uint32_t median = medians[number];
+      split(arrays_[k].get(), copies_[k].get(), segment, [&](std::uint32_t t) {
+        const bool is_greater = (are_greater_[t / word_bits] >> t % word_bits & 1) != 0;
+        return t == median ? Side::pivot : is_greater ? Side::greater : Side::less;
+      });
+    });
     for (std::size_t k = 0; k < arrays_.size(); ++k) {
-      if (k == primary) continue;
-      WARPATH_OMP(omp task firstprivate(k, segment))
-      split(arrays_[k], spares_[k], segment);
+      if (k != static_cast<std::size_t>(primary)) std::swap(arrays_[k], copies_[k]);
     }
-    WARPATH_OMP(omp taskwait)
-    WARPATH_OMP(omp task firstprivate(segment, level, entry))
-    build(segment.less_side(), level + 1, 2 * entry);
-    build(segment.greater_side(), level + 1, 2 * entry + 1);
-    WARPATH_OMP(omp taskwait)
   }
-  void note_sides(const References& primary, Segment segment) {
-    const std::uint32_t median = segment.median();
-    for (std::uint32_t i = segment.begin; i < median; ++i) sides_[primary[i]] = Side::less;
-    sides_[primary[median]] = Side::pivot;
-    for (std::uint32_t i = median + 1; i < segment.end; ++i) sides_[primary[i]] = Side::greater;
-  }
-  /// What is less goes to the front, in its order, what is greater behind the median's place.
-  void split(References& array, References& spare, Segment segment) const {
-    std::uint32_t less = segment.begin;
-    std::uint32_t greater = segment.begin;
-    for (std::uint32_t i = segment.begin; i < segment.end; ++i) {
-      const std::uint32_t reference = array[i];
-      const Side side = sides_[reference];
-      if (side == Side::less) array[less++] = reference;
-      if (side == Side::greater) spare[greater++] = reference;
-    }
-    std::copy(spare.begin() + segment.begin, spare.begin() + greater,
-              array.begin() + segment.median() + 1);
+  /// Where tuple t lies about the median of its segment, whose primary coordinate is `split`.
+  [[nodiscard]] Side side_of(std::int64_t t, int primary, C split, std::uint32_t median) const {
+    const C own = tuple(t)[primary];
+    if (own < split) return Side::less;
+    if (split < own) return Side::greater;
+    if (t == median) return Side::pivot;
+    const int order = compare_superkeys(tuple(t), tuple(median), dimensions_, primary, 1);
+    return order < 0 || (order == 0 && t < median) ? Side::less : Side::greater;
   }
 
   std::span<const C> coordinates_;
   int dimensions_;
   HostOptions options_;
-  std::vector<References> arrays_;  ///< for each coordinate, sorted by its superkey
-  std::vector<Side> sides_;         ///< of each tuple, about the median of its segment
-  std::vector<References> spares_;  ///< as large as the arrays
+  std::int64_t tuples_;
+  Array<std::uint32_t> are_greater_;  ///< a bit for each tuple: than the median of its segment
+  Array<std::uint32_t> segments_;     ///< of each tuple, or none
+  std::vector<References> arrays_;    ///< for each coordinate, sorted by its superkey
+  std::vector<References> copies_;    ///< where splits of these go
   HostTree tree_;
 };
 

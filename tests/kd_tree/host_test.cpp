@@ -55,9 +55,13 @@ TEST(HostBuild, IsTheOraclesForEachDistribution) {
   }
 }
 
-// Enough for tasks.
+// Of more than one chunk and subtree; runs of ties of all lengths.
 TEST(HostBuild, IsTheOraclesInTasks) {
-  expect_the_oracles_tree<float>(100'003, 3, Distribution::uniform);
+  for (const Distribution distribution : all_distributions) {
+    expect_the_oracles_tree<float>(70'001, 3, distribution);
+  }
+  expect_the_oracles_tree<double>(100'003, 2, Distribution::uniform);
+  expect_the_oracles_tree<std::int64_t>(66'000, 1, Distribution::few_values);
 }
 
 TEST(HostBuild, NamesWhatIsWrong) {
