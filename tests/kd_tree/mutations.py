@@ -115,7 +115,7 @@ MUTATIONS = [
     ),
     (
         "fast build: where segments begin is where the last level's began",
-        "std::swap(<<<next_begins_, begins_ ||| begins_, begins_>>>);",
+        "std::swap(<<<next_begins_, spare_begins_ ||| spare_begins_, spare_begins_>>>);",
     ),
     (
         "fast build: tuples of a part lie where they lay in the tile",
@@ -123,7 +123,7 @@ MUTATIONS = [
     ),
     (
         "fast build: what is before a bracket counts as inside, too",
-        "unsigned listed = exist & <<<~before & ~behind ||| ~behind>>>;",
+        "unsigned listed = exist & <<<~before & ~after ||| ~after>>>;",
     ),
     (
         "fast build: a median above is counted, too",
@@ -132,6 +132,30 @@ MUTATIONS = [
     (
         "fast build: lists lie among the tuples",
         "selection_.lists[0] = {<<<to_.bits ||| from_.bits>>>, to_.references};",
+    ),
+    (
+        "host build: of equal tuples, any order",
+        "return order < 0 || <<<(order == 0 && t < median) ||| order == 0>>> ? Side::less : Side::greater;",
+    ),
+    (
+        "host build: subtrees read arrays where they lay before the last split",
+        "array(k, from), array(k, in_copy), segment, <<<[&](Number number) { return sides_[number]; }); ||| [&](Number number) { return sides_[number]; }); in_copy = from;>>>",
+    ),
+    (
+        "host build: arrays whose turn comes last are left as they are",
+        "const int turns = std::min(<<<dimensions_ - 1 ||| dimensions_ - 2>>>, partitioners::leaf_level(segment.count()));",
+    ),
+    (
+        "host build: duplicates are in the tree",
+        "if (tree_.nodes < tuples_) { {{{for_each_chunk(tree_.nodes, ||| for_each_chunk(0,}}}",
+    ),
+    (
+        "host sort: ties stay in the order of their numbers",
+        "{{{for (const Items run : few) sort_few(run, known_equal); ||| ;}}}",
+    ),
+    (
+        "host sort: long runs of ties stay in the order of their numbers",
+        "for (const Items run : <<<many ||| std::vector<Items>{}>>>) {",
     ),
     (
         "host verification: a tuple may have several nodes",
