@@ -115,7 +115,7 @@ MUTATIONS = [
     ),
     (
         "fast build: where segments begin is where the last level's began",
-        "std::swap(<<<next_begins_, spare_begins_ ||| spare_begins_, spare_begins_>>>);",
+        "std::swap(next_begins_, <<<spare_begins_ ||| next_begins_>>>);",
     ),
     (
         "fast build: tuples of a part lie where they lay in the tile",
