@@ -233,16 +233,10 @@ class HostBuild {
   }
 
   void build_levels() {
+    // Tuples that are left out as duplicates have sides, too, for which nobody asks.
     for_each_chunk(tuples_, [&](Chunk chunk) {
-      const bool are_all = tree_.nodes == tuples_;
-      std::fill(segments_.get() + chunk.begin, segments_.get() + chunk.end,
-                are_all ? 0 : no_segment);
+      std::fill(segments_.get() + chunk.begin, segments_.get() + chunk.end, 0);
     });
-    if (tree_.nodes < tuples_) {
-      for_each_chunk(tree_.nodes, [&](Chunk chunk) {
-        for (std::int64_t i = chunk.begin; i < chunk.end; ++i) segments_[arrays_[0][i]] = 0;
-      });
-    }
     partitioners::Level level{static_cast<std::uint32_t>(tree_.nodes), 0};
     while (must_split(level)) {
       split_level(level);

@@ -147,7 +147,7 @@ MUTATIONS = [
     ),
     (
         "host build: duplicates are in the tree",
-        "if (tree_.nodes < tuples_) { {{{for_each_chunk(tree_.nodes, ||| for_each_chunk(0,}}}",
+        "return before.bits != item.bits || <<<compare_superkeys(tuple(before.reference), tuple(item.reference), dimensions_, 0) != 0 ||| true>>>;",
     ),
     (
         "host sort: ties stay in the order of their numbers",
