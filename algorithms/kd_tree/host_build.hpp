@@ -1,14 +1,16 @@
 // The build on the host: Brown's, with OpenMP tasks.
 //
 //   sort      a reference array for each coordinate, by the superkey that begins with it
-//   levels    while segments are larger than a core's cache holds, level after level: the median
-//             of each segment of the level's array is a node; each tuple's side is noted, in the
-//             order of tuples; and the other arrays are split stably by these sides
+//   levels    while segments are larger than a core's cache holds, or fewer than all threads need,
+//             level after level: the median of each segment of the level's array is a node; each
+//             tuple's side is noted, in the order of tuples; and the other arrays are split stably
+//             by these sides
 //   subtrees  a task each: its tuples get numbers of 16 bits, by which sides are noted and arrays
 //             split in the cache, depth first
 //
-// Without OpenMP it runs on one thread. Memory, for each tuple: two references for each coordinate,
-// 4 bytes and a bit; and two items of 8 or 16 bytes while arrays are sorted.
+// Without OpenMP it runs on one thread. Memory besides the result, for each tuple: two references
+// for each coordinate, 4 bytes and a bit; two items of 8 or 16 bytes while arrays are sorted; and
+// for each thread a subtree's numbers, 2^15 times 4 bytes for each coordinate and one more.
 //
 // Source: R. A. Brown, "Building a Balanced k-d Tree in O(kn log n) Time", Journal of Computer
 // Graphics Techniques 4(1), 2015, http://jcgt.org/published/0004/01/03/ . There, each split
@@ -39,15 +41,15 @@
 namespace warpath::kd_tree {
 
 struct HostOptions {
-  int threads = 0;  ///< 0: as many as OpenMP has
+  int threads = 0;  ///< up to 1024; 0: as many as OpenMP has. Without OpenMP there is one
   /// Whether of wholly equal tuples only the one with the least number is in the tree.
   bool removes_duplicates = false;
-  /// Told when all arrays are sorted, without duplicates where these are removed, and when all
-  /// levels are partitioned.
+  /// Told of Step::sort when all arrays are sorted, without duplicates where these are removed, and
+  /// of Step::partition when all levels are partitioned; both with number 0, by the calling thread.
   StepObserver after_step = {};
 };
 
-/// Median stores, of all levels, and how many nodes they hold.
+/// Median stores, of all levels that a tree of so many nodes has, and how many nodes they hold.
 struct HostTree {
   std::vector<std::uint32_t> medians;
   std::int64_t nodes = 0;
@@ -160,6 +162,7 @@ class HostBuild {
       : coordinates_(coordinates),
         dimensions_(dimensions),
         options_(options),
+        threads_(thread_count(options.threads)),
         tuples_(static_cast<std::int64_t>(coordinates.size()) / dimensions),
         are_greater_(array_of<std::uint32_t>((tuples_ + word_bits - 1) / word_bits)),
         segments_(array_of<std::uint32_t>(tuples_)) {
@@ -173,7 +176,7 @@ class HostBuild {
     sort_arrays();
     tell(options_.after_step, Step::sort, 0);
     tree_.medians.assign(static_cast<std::size_t>(median_entries(tree_.nodes)), no_node);
-    in_tasks(options_.threads, [&] { build_levels(); });
+    in_tasks(threads_, [&] { build_levels(); });
     tell(options_.after_step, Step::partition, 0);
     return std::move(tree_);
   }
@@ -197,9 +200,8 @@ class HostBuild {
   }
 
   void sort_arrays() {
-    // Not in tasks, which no exception leaves.
     SuperkeySort<C> sort(coordinates_, dimensions_);
-    in_tasks(options_.threads, [&] {
+    in_tasks(threads_, [&] {
       for (int k = 0; k < dimensions_; ++k) {
         take_references(sort.sort(k), arrays_[static_cast<std::size_t>(k)].get());
       }
@@ -256,9 +258,8 @@ class HostBuild {
   /// Whether a level's segments are too large for a task each, or too few for all threads.
   [[nodiscard]] bool must_split(partitioners::Level level) const {
     constexpr std::uint32_t least_for_tasks = 1 << 10;
-    constexpr int tasks_of_thread = 4;
-    const bool are_few =
-        level.segments() < static_cast<unsigned>(tasks_of_thread * thread_count(options_.threads));
+    constexpr std::int64_t tasks_of_thread = 4;
+    const bool are_few = level.segments() < tasks_of_thread * threads_;
     return level.largest_segment() > (are_few ? least_for_tasks : HostSubtree::most_tuples);
   }
   void split_level(partitioners::Level level) {
@@ -312,6 +313,7 @@ class HostBuild {
   std::span<const C> coordinates_;
   int dimensions_;
   HostOptions options_;
+  int threads_;
   std::int64_t tuples_;
   Array<std::uint32_t> are_greater_;  ///< a bit for each tuple: than the median of its segment
   Array<std::uint32_t> segments_;     ///< of each tuple, or none
@@ -322,9 +324,11 @@ class HostBuild {
 
 }  // namespace detail
 
-/// Builds the tree of all tuples, or of all but duplicates: the same as build() on the device.
-/// coordinates: n tuples of `dimensions` coordinates each. Throws std::invalid_argument, which
-/// names the argument, or the first tuple and coordinate that are NaN.
+/// Builds the tree of all tuples, or of all but duplicates: the same as build() on the device,
+/// whose median stores have room for as many nodes as there are tuples. coordinates: n tuples of
+/// `dimensions` coordinates each; infinities are numbers like others, -0.0 is 0.0. Throws
+/// std::invalid_argument, which names the argument, or the first tuple and coordinate that are NaN;
+/// std::bad_alloc where memory lacks.
 template <class C>
 HostTree build_on_host(std::span<const C> coordinates, int dimensions,
                        const HostOptions& options = {}) {

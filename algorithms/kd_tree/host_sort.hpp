@@ -1,9 +1,9 @@
 // Tuples in the order of a superkey, on the host, in OpenMP tasks.
 //
 // A stable radix sort by the superkey's first coordinate, from the lowest digit to the highest;
-// then what ties, in the same way by the next one. Wholly equal tuples stay in the order of their
-// numbers. Items hold the coordinate that they are sorted by, so that tuples are read once for
-// each.
+// then each run of ties, in the same way by the next one, or by comparisons where it is short.
+// Wholly equal tuples stay in the order of their numbers. Items hold the coordinate that they are
+// sorted by.
 #pragma once
 
 #include <algorithm>
@@ -86,7 +86,8 @@ class SuperkeySort {
     sort_by_bits(items, copies);
     sort_ties(items, copies, known_equal + 1);
   }
-  /// The same of few items that have the next coordinate already.
+  /// Sorts a short run, of which the first `known_equal` coordinates are equal, and whose bits are
+  /// those of the next one.
   void sort_few(Items items, int known_equal) const {
     std::sort(items.begin(), items.end(), [&](const Item& a, const Item& b) {
       if (a.bits != b.bits) return a.bits < b.bits;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <mutex>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -22,22 +24,48 @@ inline int thread_count([[maybe_unused]] int threads) {
 #endif
 }
 
-/// Calls act(), which may make tasks, with thread_count(threads) threads.
+/// The first exception of several tasks: none may leave a task.
+class TaskFailure {
+ public:
+  template <class Act>
+  void guard(const Act& act) noexcept {
+    try {
+      act();
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (first_ == nullptr) first_ = std::current_exception();
+    }
+  }
+  void rethrow() const {
+    if (first_ != nullptr) std::rethrow_exception(first_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr first_;
+};
+
+/// Calls act(), which may make tasks, with thread_count(threads) threads. Throws what it throws.
 template <class Act>
 void in_tasks([[maybe_unused]] int threads, const Act& act) {
+  TaskFailure failure;
   WARPATH_OMP(omp parallel num_threads(thread_count(threads)))
   WARPATH_OMP(omp single)
-  act();
+  failure.guard(act);
+  failure.rethrow();
 }
 
-/// Calls act(0) to act(count - 1), each in a task, and waits for them. Inside in_tasks().
+/// Calls act(0) to act(count - 1), each in a task, and waits for all of them; throws the first
+/// exception of any. Inside in_tasks().
 template <class Act>
 void for_each_task(std::int64_t count, const Act& act) {
+  TaskFailure failure;
   for (std::int64_t i = 0; i < count; ++i) {
-    WARPATH_OMP(omp task firstprivate(i) shared(act) if (count > 1))
-    act(i);
+    WARPATH_OMP(omp task firstprivate(i) shared(act, failure) if (count > 1))
+    failure.guard([&] { act(i); });
   }
   WARPATH_OMP(omp taskwait)
+  failure.rethrow();
 }
 
 /// What one task takes of many elements: [begin, end).

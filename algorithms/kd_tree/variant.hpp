@@ -42,7 +42,7 @@ constexpr auto enum_table(Step) {
                                         {Step::finish, "finish"}});
 }
 /// Told of each step once all of its work is on the build's stream: an event that is recorded
-/// there says when the step ends.
+/// there says when the step ends. By a build on the host, when it has ended.
 using StepObserver = std::function<void(Step step, int number)>;
 
 struct Options {

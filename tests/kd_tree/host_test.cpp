@@ -1,7 +1,10 @@
 // The build on the host against the oracle's trees, entry for entry; and the verification in tasks.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <limits>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -62,6 +65,24 @@ TEST(HostBuild, IsTheOraclesInTasks) {
   }
   expect_the_oracles_tree<double>(100'003, 2, Distribution::uniform);
   expect_the_oracles_tree<std::int64_t>(66'000, 1, Distribution::few_values);
+}
+
+// As an allocation does that fails in a task; the others go on.
+TEST(HostTasks, ThrowWhatATaskThrows) {
+  std::atomic<int> calls = 0;
+  const auto all = [&] {
+    detail::in_tasks(3, [&] {
+      detail::for_each_task(10, [&](std::int64_t i) {
+        detail::for_each_task(5, [&](std::int64_t j) {
+          ++calls;
+          if (i == 7 && j == 3) throw std::bad_alloc();
+        });
+      });
+      ADD_FAILURE() << "it went on";
+    });
+  };
+  EXPECT_THROW(all(), std::bad_alloc);
+  EXPECT_EQ(calls, 50);
 }
 
 TEST(HostBuild, NamesWhatIsWrong) {

@@ -138,8 +138,8 @@ MUTATIONS = [
         "return order < 0 || <<<(order == 0 && t < median) ||| order == 0>>> ? Side::less : Side::greater;",
     ),
     (
-        "host build: subtrees read arrays where they lay before the last split",
-        "array(k, from), array(k, in_copy), segment, <<<[&](Number number) { return sides_[number]; }); ||| [&](Number number) { return sides_[number]; }); in_copy = from;>>>",
+        "host build: a less side reads the first array where it lay before splits",
+        "build(segment.less_side(), level + 1, 2 * entry, <<<in_copy ||| in_copy & ~1u>>>);",
     ),
     (
         "host build: arrays whose turn comes last are left as they are",
