@@ -18,7 +18,7 @@
 
 #include <cstdint>
 
-#include "core/bits.cuh"
+#include "core/reversed_bits.cuh"
 #include "core/span.hpp"
 #include "partitioners/levels.cuh"
 

@@ -5,6 +5,7 @@
 
 #include "core/bits.cuh"
 #include "core/launch.cuh"
+#include "core/reversed_bits.cuh"
 #include "core/warp.cuh"
 #include "support.cuh"
 
