@@ -110,12 +110,12 @@ class HostSubtree {
   using Number = std::uint16_t;
   using Segment = partitioners::Segment;
 
-  /// Bit k of `in_copy`: array k of this segment lies in the second of its two arrays.
+  /// Bit k of `in_second`: array k of this segment lies in the second of its two arrays.
   // NOLINTNEXTLINE(misc-no-recursion): as deep as the tree
-  void build(Segment segment, int level, std::uint32_t entry, unsigned in_copy) {
+  void build(Segment segment, int level, std::uint32_t entry, unsigned in_second) {
     if (segment.count() == 0) return;
     const int primary = level % dimensions_;
-    const Number* const sorted = array(primary, in_copy);
+    const Number* const sorted = array(primary, in_second);
     const std::uint32_t median = segment.median();
     set_node(level, entry, sorted[median]);
     if (segment.count() <= 3) {
@@ -131,16 +131,16 @@ class HostSubtree {
     const int turns = std::min(dimensions_ - 1, partitioners::leaf_level(segment.count()));
     for (int turn = 1; turn <= turns; ++turn) {
       const int k = (primary + turn) % dimensions_;
-      const unsigned from = in_copy;
-      in_copy ^= 1u << k;
-      split(array(k, from), array(k, in_copy), segment,
+      const unsigned from = in_second;
+      in_second ^= 1u << k;
+      split(array(k, from), array(k, in_second), segment,
             [&](Number number) { return sides_[number]; });
     }
-    build(segment.less_side(), level + 1, 2 * entry, in_copy);
-    build(segment.greater_side(), level + 1, 2 * entry + 1, in_copy);
+    build(segment.less_side(), level + 1, 2 * entry, in_second);
+    build(segment.greater_side(), level + 1, 2 * entry + 1, in_second);
   }
-  Number* array(int k, unsigned in_copy) {
-    return numbers_[static_cast<std::size_t>(k)][in_copy >> k & 1].data();
+  Number* array(int k, unsigned in_second) {
+    return numbers_[static_cast<std::size_t>(k)][in_second >> k & 1].data();
   }
   void set_node(int level, std::uint32_t entry, Number number) {
     medians_[first_entry(level) + entry] = references_[number];
@@ -168,7 +168,7 @@ class HostBuild {
         segments_(array_of<std::uint32_t>(tuples_)) {
     for (int k = 0; k < dimensions; ++k) {
       arrays_.push_back(array_of<std::uint32_t>(tuples_));
-      copies_.push_back(array_of<std::uint32_t>(tuples_));
+      targets_.push_back(array_of<std::uint32_t>(tuples_));
     }
   }
 
@@ -187,7 +187,6 @@ class HostBuild {
   using Array = std::unique_ptr<T[]>;  // NOLINT(modernize-avoid-c-arrays)
   using References = Array<std::uint32_t>;
   using Item = typename SuperkeySort<C>::Item;
-  static constexpr std::uint32_t no_segment = 0xFFFFFFFFu;
   static constexpr int word_bits = 32;
   static_assert(Chunk::most % word_bits == 0);
 
@@ -207,7 +206,7 @@ class HostBuild {
       }
     });
   }
-  /// Takes the references of sorted items, but not of copies where these are removed.
+  /// Takes the references of sorted items, but not of duplicates where these are removed.
   void take_references(std::span<const Item> items, std::uint32_t* references) {
     const auto is_kept = [&](std::int64_t i) {
       if (!options_.removes_duplicates || i == 0) return true;
@@ -218,9 +217,7 @@ class HostBuild {
     };
     // Where the references of each chunk begin.
     std::vector<std::int64_t> begins(static_cast<std::size_t>(Chunk::count(tuples_)) + 1);
-    const auto begin_of = [&](Chunk chunk) -> std::int64_t& {
-      return begins[static_cast<std::size_t>(chunk.begin / Chunk::most)];
-    };
+    const auto begin_of = [&](Chunk chunk) -> std::int64_t& { return begins[chunk.number()]; };
     for_each_chunk(tuples_, [&](Chunk chunk) {
       for (std::int64_t i = chunk.begin; i < chunk.end; ++i) begin_of(chunk) += is_kept(i) ? 1 : 0;
     });
@@ -235,7 +232,8 @@ class HostBuild {
   }
 
   void build_levels() {
-    // Tuples that are left out as duplicates have sides, too, for which nobody asks.
+    // Nobody asks for the side of a duplicate that is left out, or of a median above; they have
+    // one, too.
     for_each_chunk(tuples_, [&](Chunk chunk) {
       std::fill(segments_.get() + chunk.begin, segments_.get() + chunk.end, 0);
     });
@@ -249,7 +247,6 @@ class HostBuild {
       const partitioners::Segment segment = level.segment(entry);
       std::vector<const std::uint32_t*> parts;
       for (const References& array : arrays_) parts.push_back(array.get() + segment.begin);
-      // Which segments tuples lie in is needed no more.
       HostSubtree(dimensions_, tree_.medians.data())
           .build(parts, segment.count(), level.number, entry, segments_.get());
     });
@@ -275,11 +272,10 @@ class HostBuild {
         std::uint32_t word = 0;
         for (std::int64_t t = first; t < std::min(first + word_bits, chunk.end); ++t) {
           const std::uint32_t segment = segments_[t];
-          if (segment == no_segment) continue;
-          const Side side = side_of(t, primary, splits[segment], medians[segment]);
-          const auto is_greater = static_cast<std::uint32_t>(side == Side::greater);
+          const std::uint32_t is_greater =
+              is_less(t, primary, splits[segment], medians[segment]) ? 0 : 1;
           word |= is_greater << (t - first);
-          segments_[t] = side == Side::pivot ? no_segment : 2 * segment + is_greater;
+          segments_[t] = 2 * segment + is_greater;
         }
         are_greater_[first / word_bits] = word;
       }
@@ -291,23 +287,21 @@ class HostBuild {
       const std::int64_t number = i / others;
       const partitioners::Segment segment = level.segment(static_cast<std::uint32_t>(number));
       const std::uint32_t median = medians[number];
-      split(arrays_[k].get(), copies_[k].get(), segment, [&](std::uint32_t t) {
+      split(arrays_[k].get(), targets_[k].get(), segment, [&](std::uint32_t t) {
         const bool is_greater = (are_greater_[t / word_bits] >> t % word_bits & 1) != 0;
         return t == median ? Side::pivot : is_greater ? Side::greater : Side::less;
       });
     });
     for (std::size_t k = 0; k < arrays_.size(); ++k) {
-      if (k != static_cast<std::size_t>(primary)) std::swap(arrays_[k], copies_[k]);
+      if (k != static_cast<std::size_t>(primary)) std::swap(arrays_[k], targets_[k]);
     }
   }
-  /// Where tuple t lies about the median of its segment, whose primary coordinate is `split`.
-  [[nodiscard]] Side side_of(std::int64_t t, int primary, C split, std::uint32_t median) const {
+  /// Whether tuple t comes before the median of its segment, whose primary coordinate is `split`.
+  [[nodiscard]] bool is_less(std::int64_t t, int primary, C split, std::uint32_t median) const {
     const C own = tuple(t)[primary];
-    if (own < split) return Side::less;
-    if (split < own) return Side::greater;
-    if (t == median) return Side::pivot;
+    if (own != split) return own < split;
     const int order = compare_superkeys(tuple(t), tuple(median), dimensions_, primary, 1);
-    return order < 0 || (order == 0 && t < median) ? Side::less : Side::greater;
+    return order < 0 || (order == 0 && t < median);
   }
 
   std::span<const C> coordinates_;
@@ -316,9 +310,9 @@ class HostBuild {
   int threads_;
   std::int64_t tuples_;
   Array<std::uint32_t> are_greater_;  ///< a bit for each tuple: than the median of its segment
-  Array<std::uint32_t> segments_;     ///< of each tuple, or none
+  Array<std::uint32_t> segments_;     ///< of each tuple; then its number in its subtree
   std::vector<References> arrays_;    ///< for each coordinate, sorted by its superkey
-  std::vector<References> copies_;    ///< where splits of these go
+  std::vector<References> targets_;   ///< where splits of these go
   HostTree tree_;
 };
 

@@ -57,7 +57,7 @@ class SuperkeySort {
   static constexpr int digit_bits = 8;
   static constexpr std::size_t digits = 1 << digit_bits;
   using Counts = std::array<std::uint32_t, digits>;
-  /// As many items are sorted by comparing them.
+  /// A run of as many items is sorted by comparisons.
   static constexpr std::size_t most_few = 1 << 9;
 
   [[nodiscard]] const C* tuple(std::uint32_t number) const {
@@ -105,9 +105,7 @@ class SuperkeySort {
       const auto digit = [&](const Item& item) {
         return static_cast<std::size_t>(item.bits >> shift) % digits;
       };
-      const auto counts_of = [&](Chunk chunk) -> Counts& {
-        return counts[static_cast<std::size_t>(chunk.begin / Chunk::most)];
-      };
+      const auto counts_of = [&](Chunk chunk) -> Counts& { return counts[chunk.number()]; };
       for_each_chunk(std::ssize(items), [&](Chunk chunk) {
         Counts& own = counts_of(chunk);
         own.fill(0);

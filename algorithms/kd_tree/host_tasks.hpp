@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -79,6 +80,9 @@ struct Chunk {
   }
   static constexpr Chunk of(std::int64_t elements, std::int64_t number) {
     return {number * most, std::min((number + 1) * most, elements)};
+  }
+  [[nodiscard]] constexpr std::size_t number() const {
+    return static_cast<std::size_t>(begin / most);
   }
 };
 

@@ -58,7 +58,7 @@ TEST(HostBuild, IsTheOraclesForEachDistribution) {
   }
 }
 
-// Of more than one chunk and subtree; runs of ties of all lengths.
+// Of more than one chunk and subtree; short runs of ties and long ones.
 TEST(HostBuild, IsTheOraclesInTasks) {
   for (const Distribution distribution : all_distributions) {
     expect_the_oracles_tree<float>(70'001, 3, distribution);
