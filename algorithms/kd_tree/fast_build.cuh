@@ -21,6 +21,7 @@
 
 #include "core/cuda_check.cuh"
 #include "core/divide_up.hpp"
+#include "core/hopper.cuh"
 #include "core/key_order.cuh"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
@@ -73,6 +74,7 @@ __global__ void __launch_bounds__(Tile::threads, 4)
     move_to_segments_kernel(LevelGroup<C> group, int depth, TupleColumns<C> to, std::uint32_t* ends,
                             std::uint32_t* medians) {
   auto& shared = dynamic_shared<MoveStorage<Tile, C>>();
+  hopper::wait_for_kernel_before();
   const TupleColumns<C>& from = group.tuples;
   const std::uint32_t unit = blockIdx.x & (group.base.segments() - 1);
   const TilePlaces<Tile> tile(blockIdx.x >> group.base.number, group.unit(unit));
@@ -142,8 +144,8 @@ __global__ void __launch_bounds__(Tile::threads, 4)
 }
 
 /// Builds the tree of n > 0 tuples. A list longer than MostRead is searched by a round more before
-/// one block reads it.
-template <class Shape, class C, std::int64_t MostRead = 1 << 16>
+/// one block reads it. From ManySegments segments on a level's blocks take turns.
+template <class Shape, class C, std::int64_t MostRead = 1 << 16, unsigned ManySegments = 512>
 class FastBuild {
  public:
   /// references: those of the tuples, or null for all.
@@ -164,6 +166,12 @@ class FastBuild {
     take_memory();
     auto* const nan = reinterpret_cast<unsigned long long*>(first_nan.data());
     WARPATH_CUDA_CHECK(cudaMemsetAsync(nan, 0xFF, sizeof *nan, stream_));
+    // Entries of the last level without a node. Before all kernels, each of which but the first
+    // starts early.
+    const std::int64_t last = first_entry(level_count(n_) - 1);
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(
+        medians_ + last, 0xFF,
+        static_cast<std::size_t>(median_entries(n_) - last) * sizeof(std::uint32_t), stream_));
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(divide_up(n_, 256), 1 << 20));
     launch({blocks, 256, 0, stream_}, gather_columns_kernel<C>, coordinates_, references_, from_,
            n_, nan);
@@ -187,13 +195,8 @@ class FastBuild {
       std::swap(next_begins_, spare_begins_);
       number += levels;
     }
-    // Entries of the last level without a node.
-    const std::int64_t last = first_entry(level_count(n_) - 1);
-    WARPATH_CUDA_CHECK(cudaMemsetAsync(
-        medians_ + last, 0xFF,
-        static_cast<std::size_t>(median_entries(n_) - last) * sizeof(std::uint32_t), stream_));
     launch({level_of(number).segments(), Shape::threads, subtree_bytes<Shape, C>(dimensions_),
-            stream_},
+            stream_, starts_early},
            finish_subtrees_kernel<Shape, C>, from_, level_of(number), medians_);
     tell(after_step_, Step::finish, number);
   }
@@ -205,7 +208,7 @@ class FastBuild {
   using Bits = OrderedBits<C>;
   using Tile = BlockShape<256, 8>;
   using CollectTile = BlockShape<128, 16>;
-  static constexpr int select_threads = 512;
+  static constexpr bool starts_early = true;  // all kernels but the first one
 
   [[nodiscard]] partitioners::Level level_of(int number) const {
     return {static_cast<std::uint32_t>(n_), number};
@@ -251,30 +254,42 @@ class FastBuild {
     next_begins_ = places + 4 * segments;
   }
 
+  /// A block searches in a segment: of many threads where all blocks run at once, since what one
+  /// takes is what the step takes; of few, but many blocks a multiprocessor, where they take turns.
   void select_medians(int depth, bool is_last) {
+    if (selection_.group.level(depth).segments() < ManySegments) {
+      select_medians_by<512>(depth, is_last);
+    } else {
+      select_medians_by<256>(depth, is_last);
+    }
+  }
+  template <int Threads>
+  void select_medians_by(int depth, bool is_last) {
     selection_.depth = depth;
     const partitioners::Level level = selection_.group.level(depth);
     const unsigned segments = level.segments();
-    const LaunchShape by_segment{segments, select_threads, sizeof(SampleStorage<select_threads, C>),
-                                 stream_};
-    launch(by_segment, find_brackets_kernel<select_threads, C>, selection_);
+    launch({segments, Threads, sample_bytes<Threads, C>(sample_size(level.largest_segment())),
+            stream_, starts_early},
+           find_brackets_kernel<Threads, C>, selection_);
     std::int64_t room = most_listed(level.largest_segment());
     launch(by_tile<CollectTile>(selection_.group.base, sizeof(CollectStorage<C>)),
            collect_kernel<CollectTile, C>, selection_, static_cast<std::uint32_t>(room));
     int rounds = 1;
     for (; room > MostRead; ++rounds) {
       const auto from_room = static_cast<std::uint32_t>(room);
-      launch(by_segment, find_brackets_again_kernel<select_threads, C>, selection_, rounds,
-             from_room);
+      launch({segments, Threads, sample_bytes<Threads, C>(sample_size(from_room)), stream_,
+              starts_early},
+             find_brackets_again_kernel<Threads, C>, selection_, rounds, from_room);
       const auto tiles = static_cast<unsigned>(divide_up(room, CollectTile::capacity));
       room = most_listed(room);
-      launch({tiles * segments, CollectTile::threads, sizeof(CollectStorage<C>), stream_},
+      launch({tiles * segments, CollectTile::threads, sizeof(CollectStorage<C>), stream_,
+              starts_early},
              collect_again_kernel<CollectTile, C>, selection_, rounds, from_room,
              static_cast<std::uint32_t>(room));
     }
-    launch({segments, select_threads, sizeof(SelectStorage<select_threads, C>), stream_},
-           find_medians_kernel<select_threads, C>, selection_, rounds,
-           static_cast<std::uint32_t>(room), is_last ? next_begins_ : nullptr, ends_);
+    launch({segments, Threads, sizeof(SelectStorage<Threads, C>), stream_, starts_early},
+           find_medians_kernel<Threads, C>, selection_, rounds, static_cast<std::uint32_t>(room),
+           is_last ? next_begins_ : nullptr, ends_);
   }
 
   void move_to_segments(int levels) {
@@ -286,7 +301,8 @@ class FastBuild {
   template <class Of>
   [[nodiscard]] LaunchShape by_tile(partitioners::Level level, std::size_t shared_bytes) const {
     const std::int64_t tiles = divide_up(std::int64_t{level.largest_segment()}, Of::capacity);
-    return {static_cast<unsigned>(tiles) * level.segments(), Of::threads, shared_bytes, stream_};
+    return {static_cast<unsigned>(tiles) * level.segments(), Of::threads, shared_bytes, stream_,
+            starts_early};
   }
 
   int dimensions_;

@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include "core/bits.cuh"
+#include "core/hopper.cuh"
 #include "core/key_order.cuh"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
@@ -218,7 +219,10 @@ struct Selection {
 constexpr std::uint32_t sample_size(std::uint32_t count) {
   return count >= 1 << 16 ? 4096 : count >= 1 << 13 ? 1024 : 256;
 }
-inline constexpr std::uint32_t most_sampled = 4096 + 1024;  ///< with the chance of more
+/// Room for a sample, with the chance of more than were meant to be drawn.
+constexpr std::uint32_t sample_room(std::uint32_t samples) {
+  return samples + samples / 4;
+}
 
 /// By how many standard deviations of a sample a bracket reaches to either side: one in two million
 /// misses. Of four, one in 16,000 did, and one of 30 builds searched a large segment by one block.
@@ -252,16 +256,26 @@ struct SampleShares {
   }
 };
 
+/// Shared memory of a block; behind it lies the sample.
 template <int Threads, class C>
-struct SampleStorage {
+struct alignas(8) SampleStorage {
   SelectStorage<Threads, C> select;
   UnitSplits<C> splits;
   OrderedBits<C> least[Threads / warp_threads];
   OrderedBits<C> greatest[Threads / warp_threads];
-  std::uint32_t count;
-  OrderedBits<C> keys[most_sampled];
-  std::uint32_t places[most_sampled];
+  std::uint32_t count;  ///< of what is drawn; a sample holds no more than its room
+
+  /// A sample that has room for `room` tuples.
+  [[nodiscard]] __device__ __forceinline__ Candidates<C> sample(std::uint32_t room) {
+    auto* const keys = reinterpret_cast<OrderedBits<C>*>(this + 1);
+    return {keys, reinterpret_cast<std::uint32_t*>(keys + room)};
+  }
 };
+template <int Threads, class C>
+constexpr std::size_t sample_bytes(std::uint32_t samples) {
+  return sizeof(SampleStorage<Threads, C>) +
+         sample_room(samples) * (sizeof(OrderedBits<C>) + sizeof(std::uint32_t));
+}
 
 /// Tuples as block_select() takes them.
 template <class C>
@@ -314,10 +328,11 @@ __device__ __forceinline__ void store_row(const TupleColumns<C>& tuples, std::ui
   if (k <= tuples.dimensions) row[k] = tuples.key(place, 0, k);
 }
 
-/// Stores the bracket of a sample, whose range each thread knows its part of. rank: of `count`
-/// tuples, the one that the bracket is for. The whole block.
+/// Stores the bracket of a sample that has room for `room`, whose range each thread knows its part
+/// of. rank: of `count` tuples, the one that the bracket is for. The whole block.
 template <int Threads, class C>
 __device__ __forceinline__ void block_store_bracket(SampleStorage<Threads, C>& shared,
+                                                    std::uint32_t room,
                                                     const Selection<C>& selection,
                                                     std::uint32_t count, std::uint32_t rank,
                                                     OrderedBits<C> least, OrderedBits<C> greatest) {
@@ -333,13 +348,13 @@ __device__ __forceinline__ void block_store_bracket(SampleStorage<Threads, C>& s
   least = warp_min(shared.least[lane_index() % warps]);
   greatest = warp_max(shared.greatest[lane_index() % warps]);
 
-  const std::uint32_t samples = shared.count < most_sampled ? shared.count : most_sampled;
+  const Candidates<C> sample = shared.sample(room);
+  const std::uint32_t samples = min(shared.count, room);
   const float share = (static_cast<float>(rank) + 0.5F) / static_cast<float>(count);
   const float place = share * static_cast<float>(samples);
   const float spread = bracket_deviations * sqrtf(place * (1 - share)) + 2;
   const TupleColumns<C>& tuples = selection.group.tuples;
-  const CandidateItems<C> items{
-      selection.group, {shared.keys, shared.places}, selection.primary(), samples};
+  const CandidateItems<C> items{selection.group, sample, selection.primary(), samples};
   const float bounds[2] = {place - spread, place + spread};
   std::uint32_t ranks[2];
   for (int end = 0; end < 2; ++end) {
@@ -352,7 +367,7 @@ __device__ __forceinline__ void block_store_bracket(SampleStorage<Threads, C>& s
   for (int end = 0; end < 2; ++end) {
     Bits* const row = selection.bracket(blockIdx.x, end);
     if (bounds[end] >= 0 && bounds[end] < static_cast<float>(samples)) {
-      store_row(tuples, shared.places[shared.select.chosen[end]], row);
+      store_row(tuples, sample.places[shared.select.chosen[end]], row);
     } else if (threadIdx.x <= static_cast<unsigned>(tuples.dimensions)) {
       // No tuple is before all zeros, or after all ones.
       row[threadIdx.x] = end == 0 ? Bits{0} : static_cast<Bits>(~Bits{0});
@@ -379,9 +394,11 @@ struct DrawnPlaces {
 
 /// Finds the brackets of round 0. A block a segment.
 template <int Threads, class C>
-__global__ void __launch_bounds__(Threads) find_brackets_kernel(Selection<C> selection) {
+__global__ void __launch_bounds__(Threads, 1024 / Threads)
+    find_brackets_kernel(Selection<C> selection) {
   using Bits = OrderedBits<C>;
   auto& shared = dynamic_shared<SampleStorage<Threads, C>>();
+  hopper::wait_for_kernel_before();
   const LevelGroup<C>& group = selection.group;
   const int depth = selection.depth;
   const std::uint32_t unit = blockIdx.x >> depth;
@@ -394,8 +411,10 @@ __global__ void __launch_bounds__(Threads) find_brackets_kernel(Selection<C> sel
   }
   shared.splits.load(group, depth, unit);
   __syncthreads();  // the sample is empty, the splits are there
-  const std::uint32_t draws =
-      min(sample_size(group.level(depth).largest_segment()) << depth, places.count());
+  const std::uint32_t meant = sample_size(group.level(depth).largest_segment());
+  const std::uint32_t room = sample_room(meant);
+  const Candidates<C> sample = shared.sample(room);
+  const std::uint32_t draws = min(meant << depth, places.count());
   const SampleShares shares(places.count(), draws, scattered(blockIdx.x));
   const auto own_segment = static_cast<int>(blockIdx.x - (unit << depth));
   Bits least = static_cast<Bits>(~Bits{0});
@@ -426,24 +445,25 @@ __global__ void __launch_bounds__(Threads) find_brackets_kernel(Selection<C> sel
     to = __shfl_sync(full_warp, to, warp_threads - 1) + through - own;
 #pragma unroll
     for (int u = 0; u < batch; ++u) {
-      if ((drawn.exist >> u & 1) == 0 || to >= most_sampled) continue;
-      shared.keys[to] = keys[u];
-      shared.places[to] = drawn.places[u];
+      if ((drawn.exist >> u & 1) == 0 || to >= room) continue;
+      sample.keys[to] = keys[u];
+      sample.places[to] = drawn.places[u];
       least = min(least, keys[u]);
       greatest = max(greatest, keys[u]);
       ++to;
     }
   }
-  block_store_bracket(shared, selection, count, rank, least, greatest);
+  block_store_bracket(shared, room, selection, count, rank, least, greatest);
 }
 
 /// Finds the brackets of round `round` > 0, among what the round before has listed, of which there
 /// was room for `room` a segment. A block a segment.
 template <int Threads, class C>
-__global__ void __launch_bounds__(Threads)
+__global__ void __launch_bounds__(Threads, 1024 / Threads)
     find_brackets_again_kernel(Selection<C> selection, int round, std::uint32_t room) {
   using Bits = OrderedBits<C>;
   auto& shared = dynamic_shared<SampleStorage<Threads, C>>();
+  hopper::wait_for_kernel_before();
   SearchedPart& stored = selection.parts[blockIdx.x];
   if (threadIdx.x == 0) {
     if (stored.has_missed == 0) stored.settle(room);
@@ -453,8 +473,9 @@ __global__ void __launch_bounds__(Threads)
   const SearchedPart part = stored;
   if (part.has_missed != 0) return;
   const Candidates<C> list = selection.list(round - 1, blockIdx.x, room);
+  const Candidates<C> sample = shared.sample(sample_room(sample_size(room)));
   const SampleShares shares(part.count, shared.count,
-                            scattered(blockIdx.x) + static_cast<unsigned>(round) * most_sampled);
+                            scattered(blockIdx.x) + (static_cast<unsigned>(round) << 13));
   Bits least = static_cast<Bits>(~Bits{0});
   Bits greatest = 0;
   const std::uint32_t samples = shared.count;
@@ -471,13 +492,14 @@ __global__ void __launch_bounds__(Threads)
     for (int u = 0; u < batch; ++u) {
       const std::uint32_t i = tile + static_cast<unsigned>(u * Threads);
       if (i >= samples) continue;
-      shared.keys[i] = drawn[u].key;
-      shared.places[i] = drawn[u].place;
+      sample.keys[i] = drawn[u].key;
+      sample.places[i] = drawn[u].place;
       least = min(least, drawn[u].key);
       greatest = max(greatest, drawn[u].key);
     }
   }
-  block_store_bracket(shared, selection, part.count, part.rank, least, greatest);
+  block_store_bracket(shared, sample_room(sample_size(room)), selection, part.count, part.rank,
+                      least, greatest);
 }
 
 template <class C>
@@ -626,6 +648,7 @@ template <class Tile, class C>
 __global__ void __launch_bounds__(Tile::threads)
     collect_kernel(Selection<C> selection, std::uint32_t room) {
   auto& shared = dynamic_shared<CollectStorage<C>>();
+  hopper::wait_for_kernel_before();
   const LevelGroup<C>& group = selection.group;
   const std::uint32_t unit = blockIdx.x & (group.base.segments() - 1);
   const TilePlaces<Tile> tile(blockIdx.x >> group.base.number, group.unit(unit));
@@ -656,6 +679,7 @@ __global__ void __launch_bounds__(Tile::threads)
     collect_again_kernel(Selection<C> selection, int round, std::uint32_t from_room,
                          std::uint32_t room) {
   auto& shared = dynamic_shared<CollectStorage<C>>();
+  hopper::wait_for_kernel_before();
   const partitioners::Level level = selection.group.level(selection.depth);
   const std::uint32_t segment = blockIdx.x & (level.segments() - 1);
   const SearchedPart& part = selection.parts[segment];
@@ -681,11 +705,12 @@ __global__ void __launch_bounds__(Tile::threads)
 /// segment. begins, ends: of each segment of the next level, its first place, which is where its
 /// next tuple goes; written here, or null. A block a segment.
 template <int Threads, class C>
-__global__ void __launch_bounds__(Threads, 2)
+__global__ void __launch_bounds__(Threads, 1024 / Threads)
     find_medians_kernel(Selection<C> selection, int rounds, std::uint32_t room,
                         std::uint32_t* begins, std::uint32_t* ends) {
   using Bits = OrderedBits<C>;
   auto& shared = dynamic_shared<SelectStorage<Threads, C>>();
+  hopper::wait_for_kernel_before();
   const LevelGroup<C>& group = selection.group;
   SearchedPart& stored = selection.parts[blockIdx.x];
   const partitioners::Segment segment = group.segment(selection.depth, blockIdx.x);

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include "core/bits.cuh"
+#include "core/hopper.cuh"
 #include "core/key_order.cuh"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
@@ -410,6 +411,7 @@ template <class Shape, class C>
 __global__ void __launch_bounds__(Shape::threads, 2)
     finish_subtrees_kernel(TupleColumns<C> in, partitioners::Level level, std::uint32_t* medians) {
   auto& shared = dynamic_shared<SubtreeStorage<Shape, C>>();
+  hopper::wait_for_kernel_before();
   const partitioners::Segment segment = level.segment(blockIdx.x);
   const auto count = static_cast<int>(segment.count());
   auto* const bits = reinterpret_cast<OrderedBits<C>*>(&shared + 1);

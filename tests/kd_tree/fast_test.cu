@@ -23,6 +23,10 @@ using oracle::References;
 using Small = detail::BlockShape<64, 2>;
 /// So few that lists of some thousand tuples take several rounds.
 constexpr std::int64_t most_read = 300;
+/// So few that blocks take turns in some of the levels.
+constexpr unsigned many_segments = 8;
+template <class C>
+using SmallBuild = detail::FastBuild<Small, C, most_read, many_segments>;
 
 class FastBuild : public testing::Test {
  protected:
@@ -32,8 +36,8 @@ class FastBuild : public testing::Test {
     const DeviceBuffer<C> coordinates = on_device(points.coordinates);
     Output<std::uint32_t> medians(median_entries(n));
     DeviceCount first_nan(stream_);
-    detail::FastBuild<Small, C, most_read>({coordinates.span(), dimensions}, nullptr, n,
-                                           medians.span().data, memory_, stream_)
+    SmallBuild<C>({coordinates.span(), dimensions}, nullptr, n, medians.span().data, memory_,
+                  stream_)
         .run(first_nan);
     EXPECT_EQ(first_nan.get(stream_), -1);
     EXPECT_EQ(medians.get(), oracle::median_stores(points, oracle::numbers(points, false)))
@@ -123,8 +127,8 @@ TEST(Selection, HardlyEverMisses) {
   DeviceBuffer<std::uint32_t> medians(median_entries(n));
   BuildMemory memory;
   DeviceCount first_nan;
-  detail::FastBuild<Small, float, most_read> build({coordinates.span(), dimensions}, nullptr, n,
-                                                   medians.data(), memory, nullptr);
+  SmallBuild<float> build({coordinates.span(), dimensions}, nullptr, n, medians.data(), memory,
+                          nullptr);
   build.run(first_nan);
   const auto parts = on_host(build.parts(), 1 << 7);
   const auto missed = std::count_if(parts.begin(), parts.end(),
