@@ -41,15 +41,16 @@ class HostTree {
     while (entries < numbers.size()) entries = 2 * entries + 1;
     entries_.assign(entries, no_node);
 
+    // While parts are few, cores share out each level's; then whole subtrees.
     std::vector<Part> parts = {{0, 0, 0, numbers.size()}};
-    // The first parts are too few to share out among cores, the others are shared out whole.
     while (!parts.empty() && parts.size() < most_parts) {
-      std::vector<Part> next;
-      for (const Part& part : parts) split(numbers, part, next);
-      parts.swap(next);
+      std::vector<std::vector<Part>> halves(parts.size());
+      for_each(parts, [&](std::size_t i) { split(numbers, parts[i], halves[i]); });
+      parts.clear();
+      for (const auto& of_part : halves) parts.insert(parts.end(), of_part.begin(), of_part.end());
     }
-    in_parts(static_cast<std::int64_t>(parts.size()), [&](std::int64_t first, std::int64_t last) {
-      std::vector<Part> left(parts.begin() + first, parts.begin() + last);
+    for_each(parts, [&](std::size_t i) {
+      std::vector<Part> left = {parts[i]};
       while (!left.empty()) {
         const Part part = left.back();
         left.pop_back();
@@ -107,6 +108,13 @@ class HostTree {
     std::size_t end;
   };
 
+  /// Calls body(i) for each part, on all cores.
+  template <class Body>
+  static void for_each(const std::vector<Part>& parts, const Body& body) {
+    in_parts(static_cast<std::int64_t>(parts.size()), [&](std::int64_t first, std::int64_t last) {
+      for (std::int64_t i = first; i < last; ++i) body(static_cast<std::size_t>(i));
+    });
+  }
   [[nodiscard]] const C* tuple(std::uint32_t number) const {
     return tuples_ + std::size_t{number} * static_cast<std::size_t>(d_);
   }

@@ -77,25 +77,28 @@ inline void sort_along_curve(std::vector<float>& tuples, int d) {
   };
   std::vector<Place> places(static_cast<std::size_t>(n));
   const int bits = std::min(21, 63 / d);
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::uint64_t key = 0;
-    for (int bit = bits - 1; bit >= 0; --bit) {
-      for (int k = 0; k < d; ++k) {
-        const float x = std::clamp(tuples[static_cast<std::size_t>(i * d + k)], 0.0F, 0.999F);
-        key = key << 1 | (static_cast<std::uint64_t>(std::ldexp(x, bits)) >> bit & 1);
+  in_parts(n, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      std::uint64_t key = 0;
+      for (int bit = bits - 1; bit >= 0; --bit) {
+        for (int k = 0; k < d; ++k) {
+          const float x = std::clamp(tuples[static_cast<std::size_t>(i * d + k)], 0.0F, 0.999F);
+          key = key << 1 | (static_cast<std::uint64_t>(std::ldexp(x, bits)) >> bit & 1);
+        }
       }
+      places[static_cast<std::size_t>(i)] = {key, i};
     }
-    places[static_cast<std::size_t>(i)] = {key, i};
-  }
+  });
   sort_in_parts(places, [](const Place& a, const Place& b) {
     return a.key != b.key ? a.key < b.key : a.i < b.i;
   });
-  std::vector<float> sorted;
-  sorted.reserve(tuples.size());
-  for (const Place& place : places) {
-    const auto first = tuples.begin() + place.i * d;
-    sorted.insert(sorted.end(), first, first + d);
-  }
+  std::vector<float> sorted(tuples.size());
+  in_parts(n, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const Place& place = places[static_cast<std::size_t>(i)];
+      std::copy_n(tuples.begin() + place.i * d, d, sorted.begin() + i * d);
+    }
+  });
   tuples.swap(sorted);
 }
 
