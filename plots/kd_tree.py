@@ -54,7 +54,7 @@ def _over_n(panels: list[Axes], rows: list[Row], y: str) -> None:
     for axes in panels:
         axes.set_yscale("log")
         axes.set_xlabel(TUPLES)
-        axes.tick_params(labelleft=True)
+        axes.tick_params(labelleft=True, labelbottom=True)
         style.log2_axis(axes.xaxis, archives.values_of(rows, "n"))
     panels[0].set_ylabel(y)
 
@@ -344,6 +344,8 @@ def query_kinds(archive: Archive) -> Figure:
 def neighbours(archive: Archive) -> Figure:
     """Time of a query for the k nearest, over k."""
     rows = archive.timed_rows(FORMS)
+    (d, *_) = _several(rows, "d", "k") or archives.values_of(rows, "d")
+    rows = archives.where(rows, d=d)
     figure, (axes,) = style.new_figure(1, width=5.4, height=3.6)
     _forms(axes, rows, "k")
     axes.set_yscale("log")
