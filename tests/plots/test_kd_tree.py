@@ -101,7 +101,7 @@ def test_query_kinds_have_a_line_a_kind(draw):
         "the nearest, clustered, 3 coordinates",
         "the nearest, uniform, 8 coordinates",
     ]
-    assert len(names) == 6
+    assert len(names) == 5
 
 
 def test_neighbours_and_ranges_have_a_line_a_form(draw):
