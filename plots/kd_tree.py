@@ -344,8 +344,9 @@ def query_kinds(archive: Archive) -> Figure:
 def neighbours(archive: Archive) -> Figure:
     """Time of a query for the k nearest, over k."""
     rows = archive.timed_rows(FORMS)
-    (d, *_) = _several(rows, "d", "k") or archives.values_of(rows, "d")
-    rows = archives.where(rows, d=d)
+    for name in ("d", "queries"):
+        (value, *_) = _several(rows, name, "k") or archives.values_of(rows, name)
+        rows = archives.where(rows, **{name: value})
     figure, (axes,) = style.new_figure(1, width=5.4, height=3.6)
     _forms(axes, rows, "k")
     axes.set_yscale("log")

@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(Tile::threads, 4)
 }
 
 /// Builds the tree of n > 0 tuples. A list longer than MostRead is searched by a round more before
-/// one block reads it. From ManySegments segments on a level's blocks take turns.
+/// one block reads it. Levels of ManySegments segments and more are searched by smaller blocks.
 template <class Shape, class C, std::int64_t MostRead = 1 << 16, unsigned ManySegments = 512>
 class FastBuild {
  public:
@@ -166,8 +166,8 @@ class FastBuild {
     take_memory();
     auto* const nan = reinterpret_cast<unsigned long long*>(first_nan.data());
     WARPATH_CUDA_CHECK(cudaMemsetAsync(nan, 0xFF, sizeof *nan, stream_));
-    // Entries of the last level without a node. Before all kernels, each of which but the first
-    // starts early.
+    // Entries of the last level without a node. Before all kernels: the one after it cannot start
+    // early.
     const std::int64_t last = first_entry(level_count(n_) - 1);
     WARPATH_CUDA_CHECK(cudaMemsetAsync(
         medians_ + last, 0xFF,
@@ -254,8 +254,9 @@ class FastBuild {
     next_begins_ = places + 4 * segments;
   }
 
-  /// A block searches in a segment: of many threads where all blocks run at once, since what one
-  /// takes is what the step takes; of few, but many blocks a multiprocessor, where they take turns.
+  /// A block searches a segment. Few segments: all blocks run at once, so that a block's latency is
+  /// the step's, and more threads shorten it. Many: throughput counts, so smaller blocks, more of
+  /// them a multiprocessor.
   void select_medians(int depth, bool is_last) {
     if (selection_.group.level(depth).segments() < ManySegments) {
       select_medians_by<512>(depth, is_last);

@@ -392,7 +392,8 @@ struct DrawnPlaces {
   }
 };
 
-/// Finds the brackets of round 0. A block a segment.
+/// Finds the brackets of round 0. A block a segment; 64 registers a thread, as in all searches, so
+/// that 1024 threads fit on a multiprocessor, in however many blocks.
 template <int Threads, class C>
 __global__ void __launch_bounds__(Threads, 1024 / Threads)
     find_brackets_kernel(Selection<C> selection) {
@@ -474,6 +475,7 @@ __global__ void __launch_bounds__(Threads, 1024 / Threads)
   if (part.has_missed != 0) return;
   const Candidates<C> list = selection.list(round - 1, blockIdx.x, room);
   const Candidates<C> sample = shared.sample(sample_room(sample_size(room)));
+  // Each round has seeds of its own: no sample has 2^13 tuples.
   const SampleShares shares(part.count, shared.count,
                             scattered(blockIdx.x) + (static_cast<unsigned>(round) << 13));
   Bits least = static_cast<Bits>(~Bits{0});

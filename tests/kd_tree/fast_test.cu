@@ -23,7 +23,7 @@ using oracle::References;
 using Small = detail::BlockShape<64, 2>;
 /// So few that lists of some thousand tuples take several rounds.
 constexpr std::int64_t most_read = 300;
-/// So few that blocks take turns in some of the levels.
+/// So few that some of the levels are searched by smaller blocks.
 constexpr unsigned many_segments = 8;
 template <class C>
 using SmallBuild = detail::FastBuild<Small, C, most_read, many_segments>;

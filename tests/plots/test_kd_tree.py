@@ -1,5 +1,6 @@
 """What the figures of kd_tree show, from made-up archives."""
 
+import figure
 import figure_checks
 import pytest
 
@@ -119,6 +120,18 @@ def test_neighbours_and_ranges_have_a_line_a_form(draw):
         assert labels(axes) == forms
         for line in axes.get_lines():
             assert list(line.get_xdata()) == [1, 8, 64]
+
+
+def test_neighbours_are_of_as_many_queries_and_coordinates(tmp_path):
+    rows = figure_checks.rows_of(TECHNIQUE, "neighbours")
+    few_queries = [row for row in rows if row["params"]["d"] == 8]
+    assert few_queries
+    # As the profile `full` has them: of each number of coordinates, twice with k = 8.
+    rows += [row | {"params": row["params"] | {"d": 3}} for row in few_queries]
+    (spec,) = (spec for spec in figure.figures_of(TECHNIQUE) if spec.experiment == "neighbours")
+    (axes,) = spec.draw(figure_checks.read(tmp_path, TECHNIQUE, "neighbours", rows)).axes
+    for line in axes.get_lines():
+        assert list(line.get_xdata()) == [2, 4, 8, 16, 32, 64, 128]
 
 
 def test_verifications_have_a_line_a_form(draw):
