@@ -28,8 +28,10 @@ std::int64_t require_points(const Points<C>& points) {
 
 inline void require_options(const Options& options) {
   require_enum("options.variant", options.variant);
-  require_enum("options.sort.variant", options.sort.variant);
-  require_enum("options.sort.low_level", options.sort.low_level);
+  if (options.sort) {
+    require_enum("options.sort.variant", options.sort->variant);
+    require_enum("options.sort.low_level", options.sort->low_level);
+  }
   require_enum("options.partition.variant", options.partition.variant);
   require_in_range("options.partition.warps", options.partition.warps, 1, partitioners::most_warps);
   if (options.partition.partitioner == partitioners::Partitioner::by_level) return;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 
 #include "core/enum_names.hpp"
 #include "merge_sort/variant.hpp"
@@ -49,8 +50,10 @@ struct Options {
   Variant variant = Variant::fast;
   /// Whether of wholly equal tuples only the one with the least number is in the tree.
   bool removes_duplicates = false;
-  merge_sort::Options sort = {};         ///< of the source's variants
-  partitioners::Options partition = {};  ///< likewise
+  /// Of the source's variants. Where it is not given, the sort that is fastest for as many tuples:
+  /// `key_then_ties` from 2^22 on, `multiway_merge` below.
+  std::optional<merge_sort::Options> sort = {};
+  partitioners::Options partition = {};  ///< of the source's variants
   StepObserver after_step = {};          ///< none if empty
 };
 

@@ -44,6 +44,10 @@ inline std::vector<Options> all_options() {
         options.removes_duplicates = removes;
         options.partition.variant = partition;
         options.partition.warps = 4;
+        // What many tuples are sorted and partitioned by; few are sorted as by default.
+        if (partition == partitioners::Variant::side_bits) {
+          options.sort = {.variant = merge_sort::Variant::key_then_ties};
+        }
         all.push_back(options);
       }
     }
@@ -60,6 +64,7 @@ inline std::vector<Options> all_options() {
 inline std::string describe(const Options& options) {
   return std::string(enum_name(options.variant)) + " by " +
          std::string(enum_name(options.partition.variant)) +
+         (options.sort ? " and " + std::string(enum_name(options.sort->variant)) : "") +
          (options.removes_duplicates ? ", duplicates removed" : "");
 }
 

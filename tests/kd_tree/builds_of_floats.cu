@@ -55,8 +55,10 @@ TEST_F(BuildArguments, AreNamed) {
   options.variant = static_cast<Variant>(9);
   EXPECT_THAT(of(right, medians, options), HasSubstr("options.variant is 9"));
   options = {};
-  options.sort.variant = static_cast<merge_sort::Variant>(9);
+  options.sort = {.variant = static_cast<merge_sort::Variant>(9)};
   EXPECT_THAT(of(right, medians, options), HasSubstr("options.sort.variant is 9"));
+  options.sort = {.low_level = static_cast<merge_sort::LowLevelMerge>(9)};
+  EXPECT_THAT(of(right, medians, options), HasSubstr("options.sort.low_level is 9"));
   options = {};
   options.partition.variant = static_cast<partitioners::Variant>(9);
   EXPECT_THAT(of(right, medians, options), HasSubstr("options.partition.variant is 9"));
