@@ -34,13 +34,6 @@ namespace warpath::kd_tree {
 
 namespace detail {
 
-/// The sort of `count` superkeys that `options` asks for, or the fastest.
-inline merge_sort::Options sort_options(const Options& options, std::int64_t count) {
-  constexpr std::int64_t many = 1 << 22;
-  if (options.sort) return *options.sort;
-  return {count < many ? merge_sort::Variant::multiway_merge : merge_sort::Variant::key_then_ties};
-}
-
 template <class C>
 class ReferenceBuild {
  public:
@@ -96,7 +89,8 @@ class ReferenceBuild {
   /// Sorts places [begin, begin + count) of array k.
   void sort(int k, std::int64_t begin, std::int64_t count) {
     merge_sort::sort_superkeys(tuples_by(k), {arrays_[k].now + begin, count}, {values_, count},
-                               first_nan_, memory_.steps, stream_, sort_options(options_, count));
+                               first_nan_, memory_.steps, stream_,
+                               options_.sort.value_or(merge_sort::fastest_for_superkeys(count)));
   }
   /// Array k has all points.
   void sort_all(int k) {

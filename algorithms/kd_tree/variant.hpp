@@ -50,8 +50,7 @@ struct Options {
   Variant variant = Variant::fast;
   /// Whether of wholly equal tuples only the one with the least number is in the tree.
   bool removes_duplicates = false;
-  /// Of the source's variants. Where it is not given, the sort that is fastest for as many tuples:
-  /// `key_then_ties` from 2^22 on, `multiway_merge` below.
+  /// Of the source's variants; if empty, merge_sort::fastest_for_superkeys().
   std::optional<merge_sort::Options> sort = {};
   partitioners::Options partition = {};  ///< of the source's variants
   StepObserver after_step = {};          ///< none if empty
