@@ -15,6 +15,7 @@ struct Launch {
   dim3 grid, block, cluster;
   std::size_t shared_bytes = 0;  // dynamic shared memory
   bool cooperative = false;
+  bool starts_early = false;  // by its attribute: blocks have to wait for the kernel before
   void (*invoke)(void* arguments) = nullptr;  // calls the kernel once
   void* arguments = nullptr;
   const void* kernel = nullptr;  // its address; null if only its name is known

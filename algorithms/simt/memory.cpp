@@ -49,6 +49,7 @@ class Heap {
   std::map<std::uintptr_t, Allocation> live;
   std::deque<Allocation> freed;  // the newest, to explain accesses to them
   bool peers[max_devices][max_devices]{};
+  bool pool_peers[max_devices][max_devices]{};  ///< by cudaMemPoolSetAccess
   std::size_t bytes[max_devices]{};
   std::size_t peak = 0;
   std::size_t peaks[max_devices]{};  ///< of each device
@@ -115,8 +116,12 @@ void on_fault(int, siginfo_t* info, void*) {
   if (self) {
     {
       const Allocation* a = heap().find(address);
-      report_failure("illegal access to %#zx%s: %s", std::size_t(address),
-                     a && a->kind == MemoryKind::device ? " of a device without peer access" : "",
+      const char* reason = "";
+      if (a && a->kind == MemoryKind::device) {
+        reason = a->of_a_pool ? " of a device without access to its memory pool"
+                              : " of a device without peer access";
+      }
+      report_failure("illegal access to %#zx%s: %s", std::size_t(address), reason,
                      describe(address).c_str());
     }
     worker->abandon();
@@ -206,7 +211,8 @@ void set_access(int device, bool open) {
   const std::lock_guard lock(h.mutex);
   for (const auto& [begin, a] : h.live) {
     if (a.kind != MemoryKind::device || (!under_asan && !is_mapped(a))) continue;
-    if (device < 0 || a.device == device || h.peers[device][a.device]) set_access(a, open);
+    const auto& may = a.of_a_pool ? h.pool_peers : h.peers;
+    if (device < 0 || a.device == device || may[device][a.device]) set_access(a, open);
   }
 }
 
@@ -220,7 +226,7 @@ std::string why_not_freed(const Heap& h, const void* pointer) {
 
 }  // namespace
 
-void* allocate(MemoryKind kind, int device, std::size_t bytes, Site site) {
+void* allocate(MemoryKind kind, int device, std::size_t bytes, Site site, bool of_a_pool) {
   Heap& h = heap();
   const std::lock_guard lock(h.mutex);
   Allocation a;
@@ -228,6 +234,7 @@ void* allocate(MemoryKind kind, int device, std::size_t bytes, Site site) {
   a.device = device;
   a.kind = kind;
   a.site = site;
+  a.of_a_pool = of_a_pool;
   const bool counts = kind == MemoryKind::device;
   if (counts &&
       bytes > options().device_memory - std::min(options().device_memory, h.bytes[device]))
@@ -350,6 +357,11 @@ void set_peer_access(int from, int to, bool allowed) {
 
 bool peer_access(int from, int to) {
   return heap().peers[from][to];
+}
+
+void set_pool_access(int from, int to, bool allowed) {
+  const std::lock_guard lock(heap().mutex);
+  heap().pool_peers[from][to] = allowed;
 }
 
 std::size_t device_bytes() {

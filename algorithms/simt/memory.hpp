@@ -21,11 +21,13 @@ struct Allocation {
   void* mapping = nullptr;  // what to give back to the system, and its size
   std::size_t mapping_bytes = 0;
   bool release_announced = false;
-  bool zones = false;  // watched bytes before and after it
+  bool zones = false;      // watched bytes before and after it
+  bool of_a_pool = false;  // other devices have the access that the pool gives them
 };
 
-/// Memory full of poison, or null if the device has no room for it.
-void* allocate(MemoryKind kind, int device, std::size_t bytes, Site site);
+/// Memory full of poison, or null if the device has no room for it. of_a_pool: of the device's
+/// memory pool, by cudaMallocAsync.
+void* allocate(MemoryKind kind, int device, std::size_t bytes, Site site, bool of_a_pool = false);
 
 /// Empty: freed; else why not.
 std::string release(void* pointer, MemoryKind kind);
@@ -63,6 +65,9 @@ class OpenMemory {
 
 void set_peer_access(int from, int to, bool allowed);
 bool peer_access(int from, int to);
+/// Whether device `from` may use what cudaMallocAsync gives on device `to`: that needs an access of
+/// its own.
+void set_pool_access(int from, int to, bool allowed);
 
 /// Bytes allocated now on all devices; on one; the most that all have had at once.
 std::size_t device_bytes();

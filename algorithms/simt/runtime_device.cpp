@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include "cuda/runtime_api.hpp"
 #include "diagnostics.hpp"
@@ -27,9 +28,9 @@ constexpr int shared_per_block = 48 << 10, shared_reserved = 1 << 10;
 constexpr int l2_bytes = 4 << 20;
 constexpr int cuda_version = 13000;
 
-// What was set per kernel.
-std::map<const void*, int>& shared_limits() {
-  static std::map<const void*, int> limits;
+// What was set for a kernel on a device.
+std::map<std::pair<const void*, int>, int>& shared_limits() {
+  static std::map<std::pair<const void*, int>, int> limits;
   return limits;
 }
 
@@ -91,7 +92,7 @@ cudaError_t outcome() {
 int shared_limit(const void* kernel) {
   if (!kernel) return shared_per_block_optin();  // what was set for it is not known
   const std::lock_guard lock(runtime_mutex());
-  const auto found = shared_limits().find(kernel);
+  const auto found = shared_limits().find({kernel, current_device()});
   return found == shared_limits().end() ? shared_per_block : found->second;
 }
 
@@ -108,7 +109,7 @@ cudaError_t set_function_attribute(const void* kernel, cudaFuncAttribute attribu
     return unavailable(cudaErrorInvalidValue,
                        text("cudaFuncSetAttribute: %d bytes of dynamic shared memory; at most %d",
                             value, shared_per_block_optin()));
-  shared_limits()[kernel] = value;
+  shared_limits()[{kernel, current_device()}] = value;
   return cudaSuccess;
 }
 

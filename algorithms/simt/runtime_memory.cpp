@@ -12,16 +12,16 @@
 namespace simt {
 namespace {
 
-cudaError_t allocate_on_device(void** pointer, std::size_t bytes, Site site) {
+cudaError_t allocate_on_device(void** pointer, std::size_t bytes, Site site, bool of_a_pool) {
   const std::lock_guard lock(runtime_mutex());
   if (const cudaError_t e = outcome()) return e;
   *pointer = nullptr;
   if (!bytes) return cudaSuccess;
   const int device = current_device();
-  *pointer = allocate(MemoryKind::device, device, bytes, site);
+  *pointer = allocate(MemoryKind::device, device, bytes, site, of_a_pool);
   if (!*pointer && options().lazy) {  // what was freed in a queue may make room
     run_everything();
-    *pointer = allocate(MemoryKind::device, device, bytes, site);
+    *pointer = allocate(MemoryKind::device, device, bytes, site, of_a_pool);
   }
   if (*pointer) return cudaSuccess;
   return unavailable(
@@ -158,7 +158,7 @@ struct CUmemPool_st {
 };
 
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes, const char* simt_file, int simt_line) {
-  return allocate_on_device(pointer, bytes, SIMT_HERE);
+  return allocate_on_device(pointer, bytes, SIMT_HERE, /*of_a_pool=*/false);
 }
 
 cudaError_t cudaFree(void* pointer) {
@@ -173,7 +173,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stre
                             const char* simt_file, int simt_line) {
   const std::lock_guard lock(runtime_mutex());
   if (!usable_stream("cudaMallocAsync", stream)) return cudaErrorInvalidResourceHandle;
-  return allocate_on_device(pointer, bytes, SIMT_HERE);
+  return allocate_on_device(pointer, bytes, SIMT_HERE, /*of_a_pool=*/true);
 }
 
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
@@ -301,6 +301,27 @@ cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
       break;
   }
   std::memcpy(value, &result, sizeof result);
+  return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* accesses,
+                                 std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto& [location, flags] = accesses[i];
+    if (location.type != cudaMemLocationTypeDevice || location.id < 0 ||
+        location.id >= int(options().devices))
+      return unavailable(cudaErrorInvalidDevice,
+                         text("cudaMemPoolSetAccess: entry %zu is of no device", i));
+    if (location.id == pool->device) {
+      if (flags == cudaMemAccessFlagsProtReadWrite) continue;
+      return unavailable(cudaErrorInvalidValue,
+                         "cudaMemPoolSetAccess: a device cannot lose its own pool");
+    }
+    if (flags == cudaMemAccessFlagsProtRead)
+      return unavailable(cudaErrorInvalidValue,
+                         "cudaMemPoolSetAccess: access is to read and write, or none");
+    set_pool_access(location.id, pool->device, flags == cudaMemAccessFlagsProtReadWrite);
+  }
   return cudaSuccess;
 }
 

@@ -38,6 +38,8 @@ Launch described(const cudaLaunchConfig_t& c) {
     if (a.id == cudaLaunchAttributeClusterDimension)
       l.cluster = {a.val.clusterDim.x, a.val.clusterDim.y, a.val.clusterDim.z};
     if (a.id == cudaLaunchAttributeCooperative) l.cooperative = a.val.cooperative;
+    if (a.id == cudaLaunchAttributeProgrammaticStreamSerialization)
+      l.starts_early = a.val.programmaticStreamSerializationAllowed;
   }
   return l;
 }

@@ -23,7 +23,8 @@ struct alignas(64) Thread {
   uint3 index{};                   // threadIdx
   std::uint16_t rank = 0;          // within the block
   std::uint8_t lane = 0, warp = 0;
-  Site site{};  // where it waits, or waited last
+  Site site{};              // where it waits, or waited last
+  bool has_waited = false;  // for the kernel before
   void* fake_stack = nullptr;
   void* tsan_fiber = nullptr;
   AsyncCopies pipeline, bulk_stores;
@@ -52,6 +53,12 @@ extern __thread bool random_schedule;
 
 inline unsigned lane() {
   return self->lane;
+}
+
+/// griddepcontrol.wait: kernels run one after the other here, so what is checked is that some
+/// thread of each block of a kernel that may start early calls it. (Others may wait for that one.)
+inline void wait_for_kernel_before() {
+  self->has_waited = true;
 }
 
 /// Lets other threads run: what a polling loop must call, in every round.

@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <exception>
@@ -272,6 +273,7 @@ void Worker::set_up(std::uint64_t index) {
     t.lane = i % warp_size;
     t.warp = std::uint8_t(i / warp_size);
     t.site = {};
+    t.has_waited = false;
     t.pipeline.clear();
     t.bulk_stores.clear();
     SIMT_IF_TSAN(if (!t.tsan_fiber) t.tsan_fiber = __tsan_create_fiber(0);)
@@ -310,6 +312,9 @@ void Worker::check_at_end(const DynamicArena& arena) {
         text("byte %td beyond the end of the %zu bytes of dynamic shared memory was written",
              overrun, dynamic_smem_size));
   check_transactions_at_end();
+  const auto has_waited = [](const Thread& t) { return t.has_waited; };
+  if (grid->launch->starts_early && std::none_of(threads, threads + thread_count, has_waited))
+    report_at_end("no thread has waited for the kernel before, though this one may start early");
 }
 
 void Worker::report_at_end(const std::string& what) {

@@ -83,6 +83,7 @@ const std::vector<Row> rows = {
     {"use_after_free", By::guard, Names::allocated, "use after free"},
     {"use_after_free", By::asan, Names::planted, "heap-use-after-free"},
     {"wrong_device", By::guard, Names::allocated, "without peer access"},
+    {"pool_of_wrong_device", By::guard, Names::allocated, "without access to its memory pool"},
     {"misaligned_vector", By::ubsan, Names::planted, "misaligned address"},
     {"shift_too_far", By::ubsan, Names::planted, "shift exponent 32"},
     {"cast_out_of_range", By::ubsan, Names::planted,
@@ -114,6 +115,8 @@ const std::vector<Row> rows = {
     {"check_then_act", By::seed, Names::wrong_result, "wrong result"},
     // asynchronous copies
     {"missing_pipeline_wait", By::always, Names::wrong_result, "wrong result"},
+    {"early_kernel_does_not_wait", By::always, Names::launched,
+     "no thread has waited for the kernel before"},
     {"bulk_read_before_wait", By::always, Names::wrong_result, "wrong result"},
     {"bulk_copy_not_awaited", By::always, Names::planted, "did not wait for its bulk copy"},
     {"bulk_wrong_bytes", By::always, Names::planted, "deadlock"},

@@ -164,6 +164,33 @@ TEST(FunctionAttributes, RaiseTheLimitOfSharedMemory) {
       cudaFuncSetAttribute(set_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 48 << 10));
 }
 
+TEST(FunctionAttributes, AreOfOneDevice) {
+  if (simt::options().devices < 2) GTEST_SKIP() << "SIMT_DEVICES=1";
+  const auto limit = [](int device) {
+    EXPECT_CUDA(cudaSetDevice(device));
+    cudaFuncAttributes attributes;
+    EXPECT_CUDA(cudaFuncGetAttributes(&attributes, add_kernel));
+    EXPECT_CUDA(cudaSetDevice(0));
+    return attributes.maxDynamicSharedSizeBytes;
+  };
+  EXPECT_CUDA(
+      cudaFuncSetAttribute(add_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 100 << 10));
+  EXPECT_EQ(limit(0), 100 << 10);
+  EXPECT_EQ(limit(1), 48 << 10);
+  EXPECT_CUDA(cudaSetDevice(1));
+  Array<int> out(32);
+  const auto config = shape(1, 32, 100 << 10);
+  EXPECT_EQ(cudaLaunchKernelEx(&config, add_kernel, out.data(), 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  EXPECT_CUDA(
+      cudaFuncSetAttribute(add_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 64 << 10));
+  EXPECT_CUDA(cudaSetDevice(0));
+  EXPECT_EQ(limit(0), 100 << 10);
+  EXPECT_EQ(limit(1), 64 << 10);
+  EXPECT_CUDA(
+      cudaFuncSetAttribute(add_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 48 << 10));
+}
+
 TEST(Peers, NeedAccess) {
   if (simt::options().devices < 2) GTEST_SKIP() << "SIMT_DEVICES=1";
   int can = 0;
@@ -182,6 +209,38 @@ TEST(Peers, NeedAccess) {
   EXPECT_CUDA(cudaDeviceDisablePeerAccess(1));
   EXPECT_EQ(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled);
   EXPECT_EQ(cudaGetLastError(), cudaErrorPeerAccessNotEnabled);
+}
+
+TEST(Peers, NeedAccessToPools) {
+  if (simt::options().devices < 2) GTEST_SKIP() << "SIMT_DEVICES=1";
+  cudaMemPool_t pool{};
+  EXPECT_CUDA(cudaDeviceGetDefaultMemPool(&pool, 1));
+  cudaMemAccessDesc access{};
+  access.location.type = cudaMemLocationTypeDevice;
+  access.location.id = 0;
+  access.flags = cudaMemAccessFlagsProtReadWrite;
+  EXPECT_CUDA(cudaMemPoolSetAccess(pool, &access, 1));
+  EXPECT_CUDA(cudaSetDevice(1));
+  int* there = nullptr;
+  EXPECT_CUDA(cudaMallocAsync(&there, 32 * sizeof(int), nullptr));
+  EXPECT_CUDA(cudaDeviceSynchronize());
+  EXPECT_CUDA(cudaSetDevice(0));
+  run(1, 32, set_kernel, there, 5);
+  std::vector<int> found(32);
+  EXPECT_CUDA(cudaMemcpy(found.data(), there, 32 * sizeof(int), cudaMemcpyDeviceToHost));
+  EXPECT_THAT(found, testing::Each(5));
+  access.flags = cudaMemAccessFlagsProtNone;
+  EXPECT_CUDA(cudaMemPoolSetAccess(pool, &access, 1));
+  access.flags = cudaMemAccessFlagsProtRead;
+  EXPECT_EQ(cudaMemPoolSetAccess(pool, &access, 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  access = {{cudaMemLocationTypeDevice, 1}, cudaMemAccessFlagsProtNone};
+  EXPECT_EQ(cudaMemPoolSetAccess(pool, &access, 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidValue);
+  access.location.id = 99;
+  EXPECT_EQ(cudaMemPoolSetAccess(pool, &access, 1), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+  EXPECT_CUDA(cudaFree(there));
 }
 
 TEST(Peers, CopyBetweenDevices) {
@@ -428,6 +487,13 @@ TEST(Streams, CallTheHost) {
   EXPECT_CUDA(cudaStreamDestroy(stream));
 }
 
+/// One of its threads waits, and the others for that one.
+__global__ void waiting_kernel(int* out, int value) {
+  if (threadIdx.x == 3) simt::wait_for_kernel_before();
+  __syncthreads();
+  out[threadIdx.x] = value;
+}
+
 TEST(Streams, DependentLaunchesAreAccepted) {
   Array<int> out(32);
   auto config = shape(1, 32);
@@ -436,7 +502,7 @@ TEST(Streams, DependentLaunchesAreAccepted) {
   attribute.val.programmaticStreamSerializationAllowed = 1;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  EXPECT_CUDA(cudaLaunchKernelEx(&config, set_kernel, out.data(), 1));
+  EXPECT_CUDA(cudaLaunchKernelEx(&config, waiting_kernel, out.data(), 1));
   EXPECT_THAT(out.host(), testing::Each(1));
 }
 

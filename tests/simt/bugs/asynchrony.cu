@@ -96,6 +96,11 @@ __global__ void store_not_awaited_kernel(int* out) {
   }
 }
 
+__global__ void not_waiting_kernel(int* out, const int* in) {
+  if (in == nullptr) simt::wait_for_kernel_before();
+  out[threadIdx.x] = in[threadIdx.x];
+}
+
 template <class... P, class... A>
 void launch(bugs::Trial& trial, void (*kernel)(P...), A... arguments) {
   cudaLaunchConfig_t config = trial.shape(1, 64);
@@ -108,6 +113,18 @@ void launch(bugs::Trial& trial, void (*kernel)(P...), A... arguments) {
 PLANT(missing_pipeline_wait) {
   trial.launch(1, 64, missing_pipeline_wait_kernel, trial.out, trial.in);
   trial.expect([](int) { return 0; });
+}
+PLANT(early_kernel_does_not_wait) {
+  cudaLaunchConfig_t config = trial.shape(1, 64);
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  config.attrs = &early;
+  config.numAttrs = 1;
+  const auto kernel = not_waiting_kernel;
+  const int* const in = trial.in;
+  trial.check(
+      cudaLaunchKernelEx(&config, kernel, trial.out, in));  // launched: early_kernel_does_not_wait
 }
 PLANT(bulk_read_before_wait) {
   launch(trial, bulk_read_before_wait_kernel, trial.out, static_cast<const int*>(trial.in));

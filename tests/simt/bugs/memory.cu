@@ -33,7 +33,7 @@ __global__ void local_array_kernel(int* out, unsigned shift) {
 }
 
 __global__ void fill_kernel(int* out, int value) {
-  out[threadIdx.x] = value;  // planted: use_after_free, wrong_device
+  out[threadIdx.x] = value;  // planted: use_after_free, wrong_device, pool_of_wrong_device
 }
 
 __global__ void misaligned_kernel(int* out) {
@@ -140,6 +140,17 @@ PLANT(wrong_device) {
   cudaSetDevice(1);
   trial.check(cudaMalloc(&array, 64 * sizeof(int)));  // allocated: wrong_device
   cudaSetDevice(0);
+  trial.launch(1, 64, fill_kernel, array, 1);
+  cudaFree(array);
+}
+PLANT(pool_of_wrong_device) {
+  int* array;
+  cudaSetDevice(1);
+  trial.check(
+      cudaMallocAsync(&array, 64 * sizeof(int), nullptr));  // allocated: pool_of_wrong_device
+  cudaStreamSynchronize(nullptr);
+  cudaSetDevice(0);
+  trial.check(cudaDeviceEnablePeerAccess(1, 0));  // which pools do not heed
   trial.launch(1, 64, fill_kernel, array, 1);
   cudaFree(array);
 }
