@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/buffer.cuh"
@@ -28,6 +29,33 @@ DeviceBuffer<T> on_device(const std::vector<T>& values, cudaStream_t stream = nu
   }
   return buffer;
 }
+
+/// Values on their way to the device that is current: there is only what comes later in the stream
+/// to see them.
+template <class T>
+class Arriving {
+ public:
+  Arriving(std::vector<T> values, cudaStream_t stream)
+      : values_(std::move(values)),
+        stream_(stream),
+        buffer_(static_cast<std::int64_t>(values_.size()), stream) {
+    if (values_.empty()) return;
+    WARPATH_CUDA_CHECK(cudaMemcpyAsync(buffer_.data(), values_.data(), values_.size() * sizeof(T),
+                                       cudaMemcpyHostToDevice, stream));
+  }
+  ~Arriving() { cudaStreamSynchronize(stream_); }  // the copy reads values_
+  Arriving(const Arriving&) = delete;
+  Arriving& operator=(const Arriving&) = delete;
+
+  [[nodiscard]] const DeviceBuffer<T>& buffer() const { return buffer_; }
+  [[nodiscard]] T* data() { return buffer_.data(); }
+  [[nodiscard]] std::int64_t count() const { return buffer_.count(); }
+
+ private:
+  std::vector<T> values_;
+  cudaStream_t stream_;
+  DeviceBuffer<T> buffer_;
+};
 
 /// `count` values at `data`, once the work in `stream` is done.
 template <class T>

@@ -32,10 +32,12 @@ class EmulatedDevice {
     simt::options().ptx = kind.ptx;
     simt::options().shared_bytes = kind.shared_bytes;
     detail::kernel_codes().forget();
+    detail::shared_limits().forget();
   }
   ~EmulatedDevice() {
     simt::options() = before_;
     detail::kernel_codes().forget();
+    detail::shared_limits().forget();
   }
   EmulatedDevice(const EmulatedDevice&) = delete;
   EmulatedDevice& operator=(const EmulatedDevice&) = delete;

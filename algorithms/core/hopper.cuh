@@ -120,7 +120,9 @@ __device__ __forceinline__ void let_next_kernel_start() {
 /// In a kernel that was launched to start early: waits until the kernel before has ended; what it
 /// and all before it have written is visible then. On an older device no kernel starts early.
 __device__ __forceinline__ void wait_for_kernel_before() {
-#if !defined(SIMT_EMULATION) && defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#ifdef SIMT_EMULATION
+  simt::wait_for_kernel_before();
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   WARPATH_PTX("griddepcontrol.wait;" ::: "memory");
 #endif
 }

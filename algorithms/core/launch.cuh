@@ -82,6 +82,54 @@ KernelCode code_of(void (*kernel)(Declared...)) {
   });
 }
 
+/// The most dynamic shared memory that a kernel was allowed on a device. It is never taken back:
+/// another host thread may be about to launch the kernel with what it was allowed.
+class SharedLimits {
+ public:
+  template <class Allow>
+  void raise(const void* kernel, int device, std::size_t bytes, const Allow& allow) {
+    const std::pair key(kernel, device);
+    {
+      const std::shared_lock lock(mutex_);
+      if (const auto found = limits_.find(key); found != limits_.end() && found->second >= bytes) {
+        return;
+      }
+    }
+    const std::unique_lock lock(mutex_);
+    std::size_t& limit = limits_[key];
+    if (limit >= bytes) return;
+    allow();
+    limit = bytes;
+  }
+  /// For tests that change what the emulated devices are.
+  void forget() {
+    const std::unique_lock lock(mutex_);
+    limits_.clear();
+  }
+
+ private:
+  std::shared_mutex mutex_;
+  std::map<std::pair<const void*, int>, std::size_t> limits_;
+};
+inline SharedLimits& shared_limits() {
+  static SharedLimits limits;
+  return limits;
+}
+
+/// Lets blocks of a kernel have so much dynamic shared memory on the current device. Any number of
+/// threads may ask.
+template <class... Declared>
+void allow_shared_bytes(void (*kernel)(Declared...), std::size_t bytes, const char* file,
+                        int line) {
+  constexpr std::size_t always_allowed = 48 * 1024;
+  if (bytes <= always_allowed) return;
+  shared_limits().raise(reinterpret_cast<const void*>(kernel), current_device(), bytes, [&] {
+    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(bytes)),
+               "cudaFuncSetAttribute", file, line);
+  });
+}
+
 /// The compute capability that hopper.cuh needs, times ten.
 inline constexpr int hopper_capability = 90;
 
@@ -108,11 +156,7 @@ bool can_run(void (*kernel)(Declared...), const KernelNeeds& needs) {
 /// CudaError.
 template <class... Declared, class... Given>
 void launch(const LaunchShape& shape, void (*kernel)(Declared...), Given&&... arguments) {
-  if (shape.shared_bytes > 48 * 1024) {
-    cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shape.shared_bytes)),
-               "cudaFuncSetAttribute", shape.file, shape.line);
-  }
+  detail::allow_shared_bytes(kernel, shape.shared_bytes, shape.file, shape.line);
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(shape.blocks);
   config.blockDim = dim3(shape.threads);
@@ -138,10 +182,7 @@ void launch(const LaunchShape& shape, void (*kernel)(Declared...), Given&&... ar
 /// How many blocks of `kernel` the current device holds at once: the grid of a persistent kernel.
 template <class... Declared>
 unsigned resident_blocks(void (*kernel)(Declared...), unsigned threads, std::size_t shared_bytes) {
-  if (shared_bytes > 48 * 1024) {
-    WARPATH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                            static_cast<int>(shared_bytes)));
-  }
+  detail::allow_shared_bytes(kernel, shared_bytes, __FILE__, __LINE__);
   int per_processor = 0;
   WARPATH_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
       &per_processor, kernel, static_cast<int>(threads), shared_bytes));

@@ -58,4 +58,35 @@ __host__ __device__ __forceinline__ int compare_superkeys(const Coordinate* a, c
   return order;
 }
 
+/// A tuple, and its primary coordinate.
+template <class C>
+struct TupleItem {
+  C value;
+  const C* tuple;
+};
+
+/// Tuples by superkey: the tuples themselves are read only where their primary coordinates tie.
+template <class C>
+struct ByTuple {
+  int dimensions;
+  int primary;
+  __device__ __forceinline__ bool operator()(const TupleItem<C>& a, const TupleItem<C>& b) const {
+    if (a.value != b.value) return a.value < b.value;
+    return compare_superkeys(a.tuple, b.tuple, dimensions, primary, 1) < 0;
+  }
+};
+
+/// Tuples in an order: by references to them, and their primary coordinates beside. They may lie on
+/// any device that the reading one has access to.
+template <class C>
+struct SortedTuples {
+  const C* values;
+  const std::uint32_t* references;
+  const C* coordinates;
+  int dimensions;
+  [[nodiscard]] __device__ __forceinline__ TupleItem<C> operator[](std::int64_t i) const {
+    return {values[i], coordinates + std::int64_t{references[i]} * dimensions};
+  }
+};
+
 }  // namespace warpath

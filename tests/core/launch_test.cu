@@ -192,6 +192,31 @@ TEST(CanRun, MayBeAskedByManyThreads) {
   EXPECT_EQ(yes, 800);
 }
 
+// What one thread was allowed, another does not take back.
+TEST(Launch, MayBeCalledByManyThreadsWithAnySharedMemory) {
+  detail::shared_limits().forget();
+  const std::size_t most = device_shared_bytes();
+  std::vector<std::thread> threads;
+  std::atomic<int> failures = 0;
+  for (std::size_t thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      try {
+        const Stream stream;
+        DeviceBuffer<unsigned> counts(1, stream);
+        for (std::size_t i = 0; i < (is_small() ? 20 : 300); ++i) {
+          const std::size_t bytes = most - ((thread + i) % 4) * 8192;
+          launch({1, 32, bytes, stream}, count_threads_kernel, counts.data());
+        }
+        WARPATH_CUDA_CHECK(cudaStreamSynchronize(stream));
+      } catch (const CudaError&) {
+        ++failures;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
+}
+
 #ifdef SIMT_EMULATION
 TEST(CanRun, RefusesHopperWhereDeviceOrCodeIsOlder) {
   for (const DeviceKind& kind : other_devices) {
