@@ -29,10 +29,10 @@ struct MergeStorage {
 /// What a tile is merged from, if its group's runs are taken from their positions `from` to `to`:
 /// one warp, a lane a run. Were the comparator no order, pieces could overlap: then they are cut
 /// off where the tile ends.
-template <class Item, class Shape>
-__device__ __forceinline__ void warp_set_pieces(MergeStorage<Item, Shape>& shared,
-                                                const RunGroups& runs, const OutputTile& tile,
-                                                std::int64_t from, std::int64_t to) {
+template <class Item, class Shape, class Runs>
+__device__ __forceinline__ void warp_set_pieces(MergeStorage<Item, Shape>& shared, const Runs& runs,
+                                                const OutputTile& tile, std::int64_t from,
+                                                std::int64_t to) {
   const int lane = lane_index();
   if (lane >= runs.ways) from = to = 0;
   const auto rank = static_cast<std::int64_t>(warp_sum(static_cast<std::uint64_t>(from)));
@@ -80,10 +80,10 @@ __device__ __forceinline__ void warp_load_pieces(SharedTile<Item, Shape>& tile, 
 }
 
 /// Merges the pieces of a tile to `out`. The whole block, once the pieces are set.
-template <LowLevelMerge low_level, class Item, class Shape, class Columns, class Less>
-__device__ __forceinline__ void block_merge_pieces(MergeStorage<Item, Shape>& shared,
-                                                   const Columns& in, const Columns& out, int ways,
-                                                   const OutputTile& tile, Less less) {
+template <LowLevelMerge low_level, class Item, class Shape, class In, class Out, class Less>
+__device__ __forceinline__ void block_merge_pieces(MergeStorage<Item, Shape>& shared, const In& in,
+                                                   const Out& out, int ways, const OutputTile& tile,
+                                                   Less less) {
   const int count = shared.count;
   const int share = divide_up(count, Shape::threads / warp_threads);
   warp_load_pieces(shared.tile, in, shared.begins, shared.sources, warp_index() * share,

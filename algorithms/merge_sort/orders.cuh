@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "core/key_order.cuh"
+#include "core/superkey.cuh"
 #include "merge_sort/items.cuh"
 
 namespace warpath::merge_sort::detail {
@@ -112,6 +113,30 @@ struct BySuperkey {
   static __device__ __noinline__ bool is_tied_less(Superkeys<C> superkeys, std::uint32_t a,
                                                    std::uint32_t b) {
     return superkeys.is_less(a, b, 1);
+  }
+};
+
+/// Primary coordinates and references by superkey: where coordinates tie, by the tuples. Wholly
+/// equal tuples are equal.
+template <class C>
+struct ByReferencedTuple {
+  static constexpr bool is_total = false;
+  const C* coordinates;  // tuple r begins at coordinate r * dimensions
+  int dimensions;
+  int primary;
+  __device__ __forceinline__ bool operator()(const Item<C, std::uint32_t>& a,
+                                             const Item<C, std::uint32_t>& b) const {
+    if (a.key != b.key) return a.key < b.key;
+    return is_tied_less(*this, a.value, b.value);
+  }
+
+ private:
+  static __device__ __noinline__ bool is_tied_less(ByReferencedTuple order, std::uint32_t a,
+                                                   std::uint32_t b) {
+    const auto tuple = [&](std::uint32_t reference) {
+      return order.coordinates + std::int64_t{reference} * order.dimensions;
+    };
+    return compare_superkeys(tuple(a), tuple(b), order.dimensions, order.primary, 1) < 0;
   }
 };
 

@@ -182,9 +182,11 @@ enum class Pivot {
 /// Where this misses by far, the runs may lie one after the other, as those of sorted input do, or
 /// some of them: then the intervals are put in the order of their middles, and the pivot is from
 /// the one that has the position in it.
-template <class Columns, class Less>
-__device__ std::int64_t warp_find_position(const Columns& in, const RunGroups& runs,
-                                           std::int64_t group, std::int64_t rank, Less less) {
+///
+/// Runs: RunGroups, or ScatteredRuns.
+template <class Columns, class Runs, class Less>
+__device__ std::int64_t warp_find_position(const Columns& in, const Runs& runs, std::int64_t group,
+                                           std::int64_t rank, Less less) {
   constexpr int guessed_rounds = 12;
   constexpr float deviations = 2.8F;
   const int lane = lane_index();

@@ -266,4 +266,24 @@ MUTATIONS = [
         "superkeys: any NaN, and not the first",
         "{{{atomicMin(first_nan, index); ||| *first_nan = index;}}}",
     ),
+    (
+        "slice: its ends are found give or take",
+        "runs.slack = static_cast<int>(<<<min(static_cast<std::int64_t>(runs.slack), to_end) ||| runs.slack>>>);",
+    ),
+    (
+        "slice: goes to the places of the whole",
+        "columns.store(<<<i - first ||| i>>>, item);",
+    ),
+    (
+        "slice: the end of all runs is searched for like any rank",
+        "const std::int64_t position = <<<rank == all ? own : warp_find_position(runs, runs, 0, rank, less) ||| warp_find_position(runs, runs, 0, rank == all ? 0 : rank, less)>>>;\n  if (lane < runs.ways) positions",
+    ),
+    (
+        "splits: runs without items are not counted",
+        "ranks_.number_of[kept_] = <<<number ||| kept_>>>;",
+    ),
+    (
+        "runs to merge: those without items are kept",
+        "const int number = added_++; {{{if (keys.count == 0) return; ||| ;}}}",
+    ),
 ]

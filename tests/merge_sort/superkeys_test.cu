@@ -7,6 +7,7 @@
 #include <random>
 
 #include "../message_of.hpp"
+#include "../number_types.hpp"
 #include "merge_sort/merge_sort.cuh"
 #include "support.cuh"
 
@@ -88,8 +89,7 @@ class Superkeys : public testing::Test {
   Stream stream_;
   Workspace workspace_;
 };
-using Coordinates = testing::Types<std::int32_t, std::int64_t, float, double>;
-TYPED_TEST_SUITE(Superkeys, Coordinates);
+TYPED_TEST_SUITE(Superkeys, CoordinateTypes);
 
 TYPED_TEST(Superkeys, OfAllDimensionsAndPrimaries) {
   for (const int dimensions : {1, 2, 3, 4, 5, 16}) {
@@ -242,8 +242,7 @@ TEST(SuperkeyZeros, AreOneValue) {
 
 template <class C>
 class SuperkeyNan : public testing::Test {};
-using FloatingPoint = testing::Types<float, double>;
-TYPED_TEST_SUITE(SuperkeyNan, FloatingPoint);
+TYPED_TEST_SUITE(SuperkeyNan, FloatTypes);
 
 TYPED_TEST(SuperkeyNan, TheFirstIsNamedAndAllAreSortedLast) {
   constexpr int dimensions = 3;
