@@ -1,0 +1,104 @@
+// Arrays in parts, one a device.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "../device_vectors.cuh"
+#include "core/devices.cuh"
+#include "multi_gpu_sort/oracle.hpp"
+
+namespace warpath::multi_gpu_sort::test {
+
+using oracle::Parts;
+
+/// Devices of this machine in turn.
+inline std::vector<int> ordinals(int count) {
+  int there = 0;
+  WARPATH_CUDA_CHECK(cudaGetDeviceCount(&there));
+  std::vector<int> all;
+  for (int i = 0; i < count; ++i) all.push_back(i % there);
+  return all;
+}
+
+/// A test on so many devices, 1 to 8; in short runs on some of these.
+class OnSomeDevices : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    const bool is_in_short_runs = GetParam() == 2 || GetParam() == 3 || GetParam() == 8;
+    if (is_small() && !is_in_short_runs) GTEST_SKIP() << "left out of short runs";
+  }
+};
+
+/// Arrays on the devices of a sort, between elements that nothing may write. They are still on
+/// their way there, in the devices' streams.
+template <class T>
+class OnDevices {
+ public:
+  OnDevices(const Devices& devices, const Parts<T>& parts) : devices_(devices) {
+    devices.for_each([&](int i, cudaStream_t stream) {
+      std::vector<T> guarded(guard, fill());
+      const std::vector<T>& part = parts[static_cast<std::size_t>(i)];
+      guarded.insert(guarded.end(), part.begin(), part.end());
+      guarded.resize(guarded.size() + guard, fill());
+      buffers_.emplace_back(std::move(guarded), stream);
+    });
+  }
+  [[nodiscard]] std::vector<DeviceSpan<T>> spans() {
+    std::vector<DeviceSpan<T>> all;
+    for (auto& buffer : buffers_)
+      all.push_back({buffer.data() + guard, buffer.count() - 2 * guard});
+    return all;
+  }
+  [[nodiscard]] Parts<T> get() const {
+    Parts<T> all;
+    devices_.for_each([&](int i, cudaStream_t stream) {
+      const std::vector<T> guarded =
+          on_host(buffers_[static_cast<std::size_t>(i)].buffer(), stream);
+      const auto begin = guarded.begin() + guard;
+      const auto end = guarded.end() - guard;
+      const auto is_fill = [](const T& element) { return element == fill(); };
+      EXPECT_TRUE(std::all_of(guarded.begin(), begin, is_fill)) << "before part " << i;
+      EXPECT_TRUE(std::all_of(end, guarded.end(), is_fill)) << "after part " << i;
+      all.emplace_back(begin, end);
+    });
+    return all;
+  }
+
+ private:
+  static constexpr int guard = 64;
+  static T fill() { return static_cast<T>(113); }
+
+  const Devices& devices_;
+  std::deque<Arriving<T>> buffers_;
+};
+
+/// Cuts into parts of about equal sizes, or of any, some of none.
+template <class T>
+Parts<T> cut(const std::vector<T>& all, int count, bool is_even, unsigned seed) {
+  std::mt19937 random(seed);
+  const auto n = static_cast<std::int64_t>(all.size());
+  std::vector<std::int64_t> ends;
+  for (int i = 1; i < count; ++i) {
+    ends.push_back(is_even ? n * i / count : static_cast<std::int64_t>(random() % (n + 1)));
+  }
+  if (count > 2 && !is_even) ends[0] = ends[1];  // a part without elements
+  std::sort(ends.begin(), ends.end());
+  ends.push_back(n);
+  Parts<T> parts;
+  std::int64_t begin = 0;
+  for (const std::int64_t end : ends) {
+    parts.emplace_back(all.begin() + begin, all.begin() + end);
+    begin = end;
+  }
+  return parts;
+}
+
+}  // namespace warpath::multi_gpu_sort::test
