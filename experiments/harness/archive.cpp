@@ -13,6 +13,7 @@ Json assemble_archive(const Config& config, const std::vector<Point>& points, co
                       const Device& device, const RunFacts& facts) {
   std::vector<Json> rows;
   std::vector<Json> ceilings;
+  Json links;
   bool complete = true;
   for (const Point& point : points) {
     const Json record = store.find(point, record_key(point, config.measure, device));
@@ -25,6 +26,7 @@ Json assemble_archive(const Config& config, const std::vector<Point>& points, co
       rows.back()["commit"] = record.at("provenance").at("git_commit");
     }
     ceilings.push_back(record.at("ceilings"));
+    if (record.contains("links")) links = record.at("links");
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     refer_to(ceilings.back(), ceilings[i], rows[i]);
@@ -44,6 +46,7 @@ Json assemble_archive(const Config& config, const std::vector<Point>& points, co
   archive["measure"] = to_json(config.measure);
   archive["provenance"] = provenance(device);
   archive["ceilings"] = ceilings.empty() ? Json::object() : ceilings.back();
+  if (!links.is_null()) archive["links"] = links;
   archive["rows"] = rows;
   archive["verdicts"] = judge(config, rows);
   return archive;

@@ -19,6 +19,7 @@ struct RunFacts {
 
 /// Gathers the valid records of `points`. "complete" if every point has one. A row that another run
 /// has measured says which, and at which commit. All percentages refer to the archive's ceilings.
+/// "links" if a record has them.
 Json assemble_archive(const Config& config, const std::vector<Point>& points, const Store& store,
                       const Device& device, const RunFacts& facts);
 

@@ -15,6 +15,7 @@
 #include "harness/estimate.hpp"
 #include "harness/interrupt.hpp"
 #include "harness/json_file.hpp"
+#include "harness/links.hpp"
 #include "harness/new_process.hpp"
 #include "harness/progress.hpp"
 #include "harness/provenance.hpp"
@@ -73,6 +74,7 @@ class Campaign {
     if (!is_continued()) check_executor_time(find_pending(), options_);
     progress_ = std::make_unique<Progress>(missing);
     if (missing > 0) measure_needed_ceilings();
+    measure_needed_links();
     registration.run();
     progress_.reset();
     return report();
@@ -102,6 +104,7 @@ class Campaign {
         if (!is_of_this_run && !(options_.resume && is_finished(record))) continue;
         rows_[point->name()] = record.at("row");
         ceilings_ = read_ceilings_summary(record.at("ceilings"));
+        if (record.contains("links")) links_ = record.at("links");
       }
     }
   }
@@ -116,6 +119,20 @@ class Campaign {
     if (ceilings_) return;
     progress_->begins("ceilings of this machine");
     ceilings_ = measure_ceilings(clock_, /*quick=*/true);
+  }
+
+  /// The same of the links, for which only some techniques care.
+  void measure_needed_links() {
+    const std::vector<Pending> pending = find_pending();
+    const bool are_needed = std::any_of(pending.begin(), pending.end(), [](const Pending& each) {
+      return uses_links(*each.points.front());
+    });
+    if (emulated || !are_needed || !links_.is_null()) return;
+    progress_->begins("links of this machine");
+    links_ = to_json(measure_links());
+  }
+  static bool uses_links(const Point& point) {
+    return point.technique->uses_links && point.technique->uses_links(point.problem());
   }
 
   Json row(const Point& point, const Group& group) {
@@ -150,12 +167,14 @@ class Campaign {
 
   void keep(const Point& point, const Group& group, const PointResult& result) {
     Json row = make_row(point, result, group.experiment->config.measure, *ceilings_);
-    store_.write(point, {{"schema", 1},
-                         {"run", run_id()},
-                         {"key", key(point, group)},
-                         {"row", row},
-                         {"ceilings", ceilings_summary(*ceilings_)},
-                         {"provenance", provenance(device_)}});
+    Json record = {{"schema", 1},
+                   {"run", run_id()},
+                   {"key", key(point, group)},
+                   {"row", row},
+                   {"ceilings", ceilings_summary(*ceilings_)},
+                   {"provenance", provenance(device_)}};
+    if (!links_.is_null() && uses_links(point)) record["links"] = links_;
+    store_.write(point, record);
     if (!result.error.empty()) {
       progress_->message(coloured("FAILED", Colour::red, stderr) + " " + point.name() +
                          "\n       " + result.error);
@@ -251,6 +270,7 @@ class Campaign {
   GpuClock clock_;
   Store store_;
   std::optional<Ceilings> ceilings_;
+  Json links_;  ///< null: nobody needs them
   std::set<std::string> selected_;
   std::map<std::string, Json> rows_;
   std::unique_ptr<Progress> progress_;

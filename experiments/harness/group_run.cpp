@@ -109,6 +109,10 @@ void GroupRun::guard(Member& member, const Step& step) {
   try {
     if (!problem_) build_problem();
     if (!must_stop()) step();
+  } catch (const NoRoom& refusal) {
+    skip(member, std::string(no_room) + refusal.what());
+  } catch (const NotHere& refusal) {
+    skip(member, refusal.what());
   } catch (const std::exception& exception) {
     fail(member, exception.what());
     device_lost_ = !device_is_usable();
@@ -132,15 +136,7 @@ void GroupRun::restore(Member& member) {
 }
 
 void GroupRun::verify(Member& member) {
-  try {
-    prepare(member);
-  } catch (const NoRoom& refusal) {
-    skip(member, std::string(no_room) + refusal.what());
-    return;
-  } catch (const NotHere& refusal) {
-    skip(member, refusal.what());
-    return;
-  }
+  prepare(member);
   problem_->poison(clock_.stream());
   WARPATH_CUDA_CHECK(cudaStreamSynchronize(clock_.stream()));
   restore(member);

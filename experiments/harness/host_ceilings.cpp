@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "harness/ceilings.hpp"
+#include "harness/links.hpp"
 
 namespace warpath::harness {
 namespace {
@@ -39,6 +40,12 @@ Ceilings measure_ceilings(GpuClock&, bool quick) {
     ceilings.fill.push_back({elements, bytes, 1e-9 * static_cast<double>(bytes) / filled});
   }
   return ceilings;
+}
+
+Links measure_links() {
+  Links links;
+  links.not_measured = "the emulated backend times nothing";
+  return links;
 }
 
 }  // namespace warpath::harness

@@ -6,6 +6,7 @@
 
 #include "harness/ceilings.hpp"
 #include "harness/json_file.hpp"
+#include "harness/links.hpp"
 #include "harness/provenance.hpp"
 #include "harness/store.hpp"
 
@@ -62,13 +63,17 @@ int print_info(const std::string& out, bool as_json) {
   const FolderLock lock(folder);
   GpuClock clock(device.l2_bytes, device.pci_bus);
   const Ceilings ceilings = measure_ceilings(clock, /*quick=*/false);
-  const Json info = {
-      {"schema", 1}, {"provenance", provenance(device)}, {"ceilings", to_json(ceilings)}};
+  const Links links = measure_links();
+  const Json info = {{"schema", 1},
+                     {"provenance", provenance(device)},
+                     {"ceilings", to_json(ceilings)},
+                     {"links", to_json(links)}};
   write_atomically(folder / "info.json", file_text(info));
   if (as_json) {
     std::fputs(file_text(info).c_str(), stdout);
   } else {
     print(device, ceilings);
+    std::fputs(links_text(links).c_str(), stdout);
   }
   return 0;
 }

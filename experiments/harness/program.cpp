@@ -41,7 +41,7 @@ constexpr const char* usage =
     "  warpath compare A B          the times of two archives, or two folders of them, side by "
     "side\n"
     "  warpath demo TECHNIQUE       prints the source's own demonstration\n"
-    "  warpath info                 measures what this machine can do at best\n"
+    "  warpath info                 measures what this machine and its links can do at best\n"
     "  warpath --version            the version, the commit and the backend of this program\n\n"
     "CONFIG is a file, or a technique for all of its configurations, or technique/experiment.\n"
     "warpath COMMAND --help says more. Exit codes: 0 good; 1 a point failed, or something could "

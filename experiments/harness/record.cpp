@@ -157,7 +157,8 @@ std::string fault_of_record(const Json& record, const Point& point) {
                                        {"key", is_object, "an object"},
                                        {"row", is_object, "an object"},
                                        {"ceilings", is_object, "an object"},
-                                       {"provenance", is_object, "an object"}});
+                                       {"provenance", is_object, "an object"}},
+                                      {{"links", is_object, "an object"}});
   if (found.empty()) {
     found =
         fault_of_fields("provenance", record.at("provenance"), {{"git_commit", is_text, "a text"}});

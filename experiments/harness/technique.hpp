@@ -158,7 +158,7 @@ struct Cost {
 /// returns).
 using Execution = std::function<void(cudaStream_t)>;
 
-/// This variant cannot run this point on this machine, which is no failure; what() says why.
+/// This variant, or none, can run this point on this machine, which is no failure; what() says why.
 class NotHere : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -202,10 +202,14 @@ struct Technique {
   std::vector<Variant> variants;
   /// Bytes of device memory that a problem needs with all that its variants allocate.
   std::function<std::int64_t(const Parameters&)> device_bytes;
+  /// May throw NotHere, before it makes any input.
   std::function<std::unique_ptr<Problem>(const Parameters&)> make_problem;
   /// Steps of one execution (elements, pairs, probes), for estimates of its time; empty if
   /// they are about as many as words of 4 bytes in device_bytes.
   std::function<double(const Parameters&)> steps = {};
+  /// Whether a problem's data crosses to another GPU, or from the host: its records have the rates
+  /// of the links. Empty: none does.
+  std::function<bool(const Parameters&)> uses_links = {};
   /// The source's own demonstration, as text in its layout; empty if it has none.
   std::function<std::string()> demonstration = {};
 };

@@ -68,6 +68,9 @@ template harness::Execution keys(const PairArrays<std::uint32_t>&, const Storage
 template harness::Execution pairs(const PairArrays<float>&, const Storage&);
 template harness::Execution radix_keys(const PairArrays<std::uint32_t>&, const Storage&,
                                        Sorted<std::uint32_t>*);
+template harness::Execution radix_keys(const PairArrays<float>&, const Storage&, Sorted<float>*);
+template harness::Execution radix_keys(const PairArrays<std::uint64_t>&, const Storage&,
+                                       Sorted<std::uint64_t>*);
 template harness::Execution radix_pairs(const PairArrays<float>&, const Storage&, Sorted<float>*);
 
 }  // namespace warpath::experiments::cub_sort

@@ -36,7 +36,7 @@ harness::Execution by_superkey(const SuperkeyArrays<C>& arrays, const Storage& s
 // form that needs no second one); each execution says in `*sorted` where the result is.
 template <class K>
 using Sorted = PairArrays<const K, const std::uint32_t>;
-/// Of std::uint32_t.
+/// Of std::uint32_t, std::uint64_t or float.
 template <class K>
 harness::Execution radix_keys(const PairArrays<K>& arrays, const Storage& storage,
                               Sorted<K>* sorted);

@@ -45,6 +45,7 @@ class Doubling : public Problem {
         input_(static_cast<std::size_t>(n_)),
         device_input_(n_),
         device_output_(n_) {
+    if (fault_ == "no_problem") throw NotHere("needs 16 GPUs: this machine has 1");
     for (int i = 0; i < n_; ++i) {
       input_[static_cast<std::size_t>(i)] = i + static_cast<int>(problem.integer("seed"));
     }
@@ -196,7 +197,7 @@ Technique technique() {
       delay,
       parameter("fault", std::string("none"),
                 {"none", "wrong_answer", "exception", "cuda_error", "device_lost",
-                 "device_vanishes", "too_large", "not_here", "no_room", "endless"},
+                 "device_vanishes", "too_large", "not_here", "no_room", "no_problem", "endless"},
                 "what goes wrong"),
       parameter("faulty", std::string("none"), {}, "the variant that goes wrong"),
       parameter("when", std::string("verifying"), {"verifying", "timing"}, "when it goes wrong"),
@@ -209,6 +210,7 @@ Technique technique() {
   fake.steps = [](const Parameters& problem) {
     return problem.real("n") * (problem.text("fault") == "endless" ? 1e9 : 1);
   };
+  fake.uses_links = [](const Parameters& problem) { return problem.real("scale") == 1; };
   fake.demonstration = [] { return std::string("twice 21 is 42\n"); };
   return fake;
 }

@@ -291,6 +291,17 @@ TEST_F(GroupRunTest, RefusedPointIsSkippedAndTheOthersGoOn) {
   }
 }
 
+TEST_F(GroupRunTest, AProblemThatCannotBeHereIsSkippedWithAllOfItsPoints) {
+  settings_.set("fault", std::string("no_problem"));
+  fake::executions().clear();
+  for (const auto& [variant, result] : run({"kernel", "host_fast"})) {
+    EXPECT_EQ(result.skipped, "needs 16 GPUs: this machine has 1") << variant;
+    EXPECT_EQ(result.error, "") << variant;
+    EXPECT_EQ(result.verified, Verified::not_verified) << variant;
+  }
+  EXPECT_TRUE(fake::executions().empty());
+}
+
 TEST_F(GroupRunTest, ChoicesAreThoseOfThePointItself) {
   for (const std::int64_t n : {16, 17}) {
     settings_.set("n", n);

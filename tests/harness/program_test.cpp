@@ -1131,6 +1131,32 @@ TEST_F(ProgramTest, PercentagesReferToTheCeilingsOfTheArchive) {
   EXPECT_EQ(compared, 3U);
 }
 
+TEST_F(ProgramTest, OnlyWhatUsesLinksHasTheirRates) {
+  write_config(R"([{"cross": {"scale": [0.5, 1], "variant": ["host_fast"]}}])");
+  ASSERT_EQ(run({"run", "c.json"}).code, 0);
+  ASSERT_EQ(records().size(), 2U);
+  for (const auto& file : records()) {
+    const Json record = read_json(file);
+    const bool uses_links = record.at("row").at("params").at("scale") == 1;
+    EXPECT_EQ(record.contains("links"), uses_links && !emulated);
+  }
+  EXPECT_EQ(archive().contains("links"), !emulated);
+}
+
+TEST_F(ProgramTest, LinksOfRecordsGoToTheArchive) {
+  write_config(R"([{"cross": {"scale": [0.5, 1], "variant": ["host_fast"]}}])");
+  ASSERT_EQ(run({"run", "c.json"}).code, 0);
+  const Json links = {{"bytes", 1}, {"host", Json::array()}};
+  for (const auto& file : records()) {
+    Json record = read_json(file);
+    if (record.at("row").at("params").at("scale") != 1) continue;
+    record["links"] = links;
+    folder_.write(std::filesystem::relative(file, folder_.path()), record.dump());
+  }
+  EXPECT_THAT(run({"run", "c.json", "--resume"}).err, HasSubstr("2 points are finished"));
+  EXPECT_EQ(archive().at("links"), links);
+}
+
 TEST_F(ProgramTest, ListShowsVariantsAndParameters) {
   const Outcome outcome = run({"list"});
   EXPECT_EQ(outcome.code, 0);
@@ -1205,6 +1231,18 @@ TEST_F(ProgramTest, InfoWritesTheCeilings) {
   EXPECT_EQ(info.at("provenance").at("backend"), emulated ? "emulated" : "cuda");
   EXPECT_GE(info.at("ceilings").at("copy_gb_per_s").size(), 3U);
   for (const Json& size : info.at("ceilings").at("copy_gb_per_s")) EXPECT_GT(size.at("value"), 0);
+  EXPECT_EQ(info.at("links").contains("not_measured"), emulated);
+  EXPECT_EQ(info.at("links").contains("host"), !emulated);
+}
+
+TEST_F(ProgramTest, InfoSaysThatTheExecutorHasNoLinks) {
+  if (!emulated) return;
+  for (const char* devices : {"1", "4"}) {
+    const Outcome outcome = run({"info"}, "", [devices] { setenv("SIMT_DEVICES", devices, 1); });
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.out, testing::EndsWith("links: not measured: the emulated backend times "
+                                               "nothing\n"));
+  }
 }
 
 }  // namespace

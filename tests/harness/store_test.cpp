@@ -133,6 +133,7 @@ TEST_F(StoreTest, MistypedRecordsAreAbsentAndNamed) {
                                                            {"/row/error", 1},
                                                            {"/ceilings", 12.5},
                                                            {"/ceilings/copy_gb_per_s", "high"},
+                                                           {"/links", 400},
                                                            {"/provenance", "mine"},
                                                            {"/provenance/git_commit", 5},
                                                            {"/row/clock", "sun"},
