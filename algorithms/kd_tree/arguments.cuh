@@ -1,10 +1,13 @@
 // What host functions check before they launch anything.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 
+#include "core/devices.cuh"
 #include "core/enum_names.hpp"
 #include "core/preconditions.cuh"
 #include "kd_tree/tree.cuh"
@@ -24,6 +27,23 @@ std::int64_t require_points(const Points<C>& points) {
   }
   require_in_range("the number of points", points.count(), 0, most_tuples);
   return points.count();
+}
+
+/// The number of all points. Throws unless they are whole tuples, of the same dimensions, one part
+/// a device, and not too many.
+template <class C>
+std::int64_t require_parts(const Devices& devices, std::span<const Points<C>> parts) {
+  require_count("parts", static_cast<std::int64_t>(parts.size()), "devices", devices.count());
+  std::int64_t n = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    n += require_points(parts[i]);
+    if (parts[i].dimensions == parts[0].dimensions) continue;
+    throw std::invalid_argument("parts[" + std::to_string(i) + "].dimensions is " +
+                                std::to_string(parts[i].dimensions) + ": expected " +
+                                std::to_string(parts[0].dimensions) + ", that of parts[0]");
+  }
+  require_in_range("the number of all points", n, 0, most_tuples);
+  return n;
 }
 
 inline void require_options(const Options& options) {

@@ -56,7 +56,7 @@ struct SuperkeyRows {
   OrderedBits<C>* words;
   int dimensions;
 
-  [[nodiscard]] __device__ __forceinline__ OrderedBits<C>* row(std::int64_t i) const {
+  [[nodiscard]] __host__ __device__ __forceinline__ OrderedBits<C>* row(std::int64_t i) const {
     return words + i * (dimensions + 1);
   }
 };

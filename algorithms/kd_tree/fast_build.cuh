@@ -25,6 +25,7 @@
 #include "core/key_order.cuh"
 #include "core/launch.cuh"
 #include "core/warp.cuh"
+#include "kd_tree/distinct.cuh"
 #include "kd_tree/median_selection.cuh"
 #include "kd_tree/memory.cuh"
 #include "kd_tree/subtree.cuh"
@@ -66,32 +67,33 @@ struct MoveStorage {
   OrderedBits<C> column[Tile::capacity];
 };
 
-/// Moves the tuples of a group of `depth` levels to the segments of the next one; medians become
-/// nodes. A tile's tuples are put in the order of their parts first, so that stores are to runs of
-/// addresses. ends: where the next tuple of each segment goes. Block (tile, segment of the base).
-template <class Tile, class C>
-__global__ void __launch_bounds__(Tile::threads, 4)
-    move_to_segments_kernel(LevelGroup<C> group, int depth, TupleColumns<C> to, std::uint32_t* ends,
-                            std::uint32_t* medians) {
-  auto& shared = dynamic_shared<MoveStorage<Tile, C>>();
-  hopper::wait_for_kernel_before();
-  const TupleColumns<C>& from = group.tuples;
-  const std::uint32_t unit = blockIdx.x & (group.base.segments() - 1);
-  const TilePlaces<Tile> tile(blockIdx.x >> group.base.number, group.unit(unit));
-  if (tile.is_empty()) return;
-  shared.splits.load(group, depth, unit);
-  __syncthreads();  // the splits are there
-  int parts[Tile::items];
-  const unsigned exist = find_segments(group, depth, unit, shared.splits, tile, parts,
-                                       [&](int above, std::uint32_t segment, std::uint32_t place) {
-                                         medians[first_entry(group.base.number + above) + segment] =
-                                             from.references[place];
-                                       });
+/// Where columns of tuples go that stay on their device: to the same ones, whatever their part.
+template <class C>
+struct SameColumns {
+  static constexpr bool is_same = true;  ///< whatever the part: found once
+  TupleColumns<C> columns;
+  [[nodiscard]] __device__ __forceinline__ OrderedBits<C>* column(int, int k) const {
+    return columns.bits + k * columns.stride;
+  }
+  [[nodiscard]] __device__ __forceinline__ std::uint32_t* references(int) const {
+    return columns.references;
+  }
+};
+
+/// Moves a tile's tuples to their parts, in the order of these first, so that stores are to runs of
+/// addresses. parts, exist: as block_place_in_parts() has them; to: the columns of each part;
+/// ends[first + p]: where the next tuple of part p goes. The whole block.
+template <class Tile, class C, class To>
+__device__ __forceinline__ void block_move(MoveStorage<Tile, C>& shared,
+                                           const TilePlaces<Tile>& tile,
+                                           const TupleColumns<C>& from,
+                                           const int (&parts)[Tile::items], unsigned exist,
+                                           const To& to, std::uint32_t* ends, std::uint32_t first) {
   std::uint32_t places[Tile::items];
-  block_place_in_parts<Tile>(
-      shared.parts, parts, exist, places, [&](int part, std::uint32_t count) {
-        return atomicAdd(&ends[(unit << depth) + static_cast<unsigned>(part)], count);
-      });
+  block_place_in_parts<Tile>(shared.parts, parts, exist, places,
+                             [&](int part, std::uint32_t count) {
+                               return atomicAdd(&ends[first + static_cast<unsigned>(part)], count);
+                             });
 #pragma unroll
   for (int t = 0; t < Tile::items; ++t) {
     if ((exist >> t & 1) != 0) shared.part_of[places[t]] = static_cast<std::uint8_t>(parts[t]);
@@ -110,7 +112,8 @@ __global__ void __launch_bounds__(Tile::threads, 4)
   OrderedBits<C> keys[Tile::items];
   std::uint32_t references[Tile::items];
   tile.load(from.column(0), keys);
-  const auto move = [&](const auto& values, const auto& load_next, auto* target) {
+  const auto move = [&](const auto& values, const auto& load_next, const auto& target_of) {
+    auto* const same_target = target_of(0);
 #pragma unroll
     for (int t = 0; t < Tile::items; ++t) {
       if ((exist >> t & 1) != 0) shared.column[places[t]] = values[t];
@@ -121,7 +124,8 @@ __global__ void __launch_bounds__(Tile::threads, 4)
     for (int t = 0; t < Tile::items; ++t) {
       const std::uint32_t i = place_in_tile(t);
       if (i < total) {
-        using Value = std::remove_pointer_t<decltype(target)>;
+        auto* const target = To::is_same ? same_target : target_of(shared.part_of[i]);
+        using Value = std::remove_pointer_t<decltype(same_target)>;
         target[targets[t]] = static_cast<Value>(shared.column[i]);
       }
     }
@@ -137,10 +141,33 @@ __global__ void __launch_bounds__(Tile::threads, 4)
             tile.load(from.references, references);
           }
         },
-        to.bits + k * to.stride);
+        [&](int part) { return to.column(part, k); });
   }
   move(
-      references, [] {}, to.references);
+      references, [] {}, [&](int part) { return to.references(part); });
+}
+
+/// Moves the tuples of a group of `depth` levels to the segments of the next one; medians become
+/// nodes. ends: where the next tuple of each segment goes. Block (tile, segment of the base).
+template <class Tile, class C>
+__global__ void __launch_bounds__(Tile::threads, 4)
+    move_to_segments_kernel(LevelGroup<C> group, int depth, TupleColumns<C> to, std::uint32_t* ends,
+                            std::uint32_t* medians) {
+  auto& shared = dynamic_shared<MoveStorage<Tile, C>>();
+  hopper::wait_for_kernel_before();
+  const TupleColumns<C>& from = group.tuples;
+  const std::uint32_t unit = blockIdx.x & (group.base.segments() - 1);
+  const TilePlaces<Tile> tile(blockIdx.x >> group.base.number, group.unit(unit));
+  if (tile.is_empty()) return;
+  shared.splits.load(group, depth, unit);
+  __syncthreads();  // the splits are there
+  int parts[Tile::items];
+  const unsigned exist = find_segments(group, depth, unit, shared.splits, tile, parts,
+                                       [&](int above, std::uint32_t segment, std::uint32_t place) {
+                                         medians[first_entry(group.base.number + above) + segment] =
+                                             from.references[place];
+                                       });
+  block_move(shared, tile, from, parts, exist, SameColumns<C>{to}, ends, unit << depth);
 }
 
 /// Builds the tree of n > 0 tuples. A list longer than MostRead is searched by a round more before
@@ -166,16 +193,22 @@ class FastBuild {
     take_memory();
     auto* const nan = reinterpret_cast<unsigned long long*>(first_nan.data());
     WARPATH_CUDA_CHECK(cudaMemsetAsync(nan, 0xFF, sizeof *nan, stream_));
-    // Entries of the last level without a node. Before all kernels: the one after it cannot start
-    // early.
-    const std::int64_t last = first_entry(level_count(n_) - 1);
-    WARPATH_CUDA_CHECK(cudaMemsetAsync(
-        medians_ + last, 0xFF,
-        static_cast<std::size_t>(median_entries(n_) - last) * sizeof(std::uint32_t), stream_));
+    clear_last_level();
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(divide_up(n_, 256), 1 << 20));
     launch({blocks, 256, 0, stream_}, gather_columns_kernel<C>, coordinates_, references_, from_,
            n_, nan);
     tell(after_step_, Step::gather, 0);
+    run_columns();
+  }
+
+  /// The columns of the n tuples, to be filled in, by others than run().
+  TupleColumns<C> take_columns() {
+    take_memory();
+    clear_last_level();
+    return from_;
+  }
+  /// All that comes after the columns are filled in.
+  void run_columns() {
     int number = 0;
     while (levels_of_group(number) > 0) {
       const int levels = levels_of_group(number);
@@ -222,6 +255,13 @@ class FastBuild {
       ++levels;
     }
     return levels;
+  }
+
+  /// Entries of the last level without a node. Before all kernels: the one after it cannot start
+  /// early.
+  void clear_last_level() {
+    const std::int64_t last = first_entry(level_count(n_) - 1);
+    clear_entries(medians_, last, median_entries(n_), stream_);
   }
 
   void take_memory() {
@@ -329,13 +369,18 @@ using LargeSubtrees = BlockShape<512, 8>;
 using SmallSubtrees = BlockShape<128, 4>;
 inline constexpr std::size_t most_subtree_bytes = 112 << 10;
 
+template <class C>
+bool has_large_subtrees(int dimensions) {
+  const std::size_t room = std::min(device_shared_bytes(), most_subtree_bytes);
+  return subtree_bytes<LargeSubtrees, C>(dimensions) <= room;
+}
+
 /// Builds the tree of n > 0 tuples, those of `references`, or all where that is null.
 template <class C>
 void run_fast_build(const Points<C>& points, const std::uint32_t* references, std::int64_t n,
                     std::uint32_t* medians, DeviceCount& first_nan, BuildMemory& memory,
                     cudaStream_t stream, const StepObserver& after_step) {
-  const std::size_t room = std::min(device_shared_bytes(), most_subtree_bytes);
-  if (subtree_bytes<LargeSubtrees, C>(points.dimensions) <= room) {
+  if (has_large_subtrees<C>(points.dimensions)) {
     FastBuild<LargeSubtrees, C>(points, references, n, medians, memory, stream, after_step)
         .run(first_nan);
   } else {

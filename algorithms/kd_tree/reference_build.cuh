@@ -21,9 +21,11 @@
 
 #include "core/buffer.cuh"
 #include "core/cuda_check.cuh"
+#include "core/launch.cuh"
 #include "core/superkey.cuh"
 #include "kd_tree/distinct.cuh"
 #include "kd_tree/memory.cuh"
+#include "kd_tree/nodes.cuh"
 #include "kd_tree/tree.cuh"
 #include "kd_tree/variant.hpp"
 #include "merge_sort/merge_sort.cuh"
@@ -33,6 +35,17 @@
 namespace warpath::kd_tree {
 
 namespace detail {
+
+/// numbers becomes 0, 1, ... without left_out[0]; with it, if null.
+template <class Number>
+__global__ void number_all_but_kernel(Number* numbers, std::int64_t count, const Number* left_out) {
+  const std::int64_t gap = left_out == nullptr ? count : std::int64_t{*left_out};
+  const std::int64_t stride = static_cast<std::int64_t>(gridDim.x) * blockDim.x;
+  for (std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; i < count;
+       i += stride) {
+    numbers[i] = static_cast<Number>(i < gap ? i : i + 1);
+  }
+}
 
 template <class C>
 class ReferenceBuild {
@@ -56,6 +69,27 @@ class ReferenceBuild {
       next += 2 * n_;
     }
     values_ = sorted;
+  }
+
+  /// A subtree whose root lies on level `level`, 1 or more, of its tree: of n > 0 of the points,
+  /// none of them NaN. references: to these, in the order of the superkey by which the level above
+  /// splits. Of equal points, the lesser ones come first. left_out: on the device, the number of
+  /// the one point that is not in the subtree; null if all are. The stores are those of the
+  /// subtree.
+  void run_subtree(int level, const std::uint32_t* references, std::int64_t n,
+                   const std::uint32_t* left_out) {
+    first_level_ = level;
+    n_ = n;
+    const int sorted = primary_of(-1);
+    copy(arrays_[sorted].now, references, n_);
+    for (int k = 0; k < points_.dimensions; ++k) {
+      if (k == sorted) continue;
+      // Sorts read points in the order of their numbers faster than in any other.
+      launch({blocks_of_256(n_), 256, 0, stream_}, number_all_but_kernel<std::uint32_t>,
+             arrays_[k].now, n_, left_out);
+      sort(k, 0, n_);
+    }
+    partition_levels(0);
   }
 
   /// Returns the number of nodes.
@@ -82,6 +116,10 @@ class ReferenceBuild {
     std::uint32_t* other = nullptr;
   };
 
+  /// The coordinate by which a level splits.
+  [[nodiscard]] int primary_of(int level) const {
+    return (first_level_ + level) % points_.dimensions;
+  }
   [[nodiscard]] Tuples<C> tuples_by(int primary) const {
     return {points_.coordinates, points_.dimensions, primary};
   }
@@ -147,7 +185,7 @@ class ReferenceBuild {
     for (int level = std::min(first, last); level <= last; ++level) partition_level(level);
   }
   void partition_level(int level) {
-    const int primary = level % points_.dimensions;
+    const int primary = primary_of(level);
     partitioners::ReferenceArray others[most_dimensions];
     std::size_t count = 0;
     for (int k = 0; k < points_.dimensions; ++k) {
@@ -166,7 +204,8 @@ class ReferenceBuild {
   }
 
   Points<C> points_;
-  std::int64_t n_;  // of references in an array
+  std::int64_t n_;       // of references in an array
+  int first_level_ = 0;  // of the tree, where this is a subtree
   std::uint32_t* medians_;
   BuildMemory& memory_;
   cudaStream_t stream_;

@@ -165,4 +165,60 @@ MUTATIONS = [
         "host verification: what the greater side finds comes first",
         "<<<less.finding.is_right() ? greater.finding : less.finding ||| greater.finding.is_right() ? less.finding : greater.finding>>>",
     ),
+    (
+        "devices: subtrees begin with the first coordinate",
+        "return <<<(first_level_ + level) % points_.dimensions ||| (level + points_.dimensions) % points_.dimensions>>>;",
+    ),
+    (
+        "devices: of equal tuples on two devices both stay",
+        "if (<<<kept.first == last ||| false>>>) {",
+    ),
+    (
+        "devices: duplicates leave devices with unequal shares",
+        "const std::vector<std::int64_t> shares = <<<tree_shares(nodes_, devices_.count()) ||| counts>>>;\n    devices_.meet();",
+    ),
+    (
+        "devices: swapped tuples are not put in order",
+        "if (<<<is_last && options_.sort == multi_gpu_sort::Variant::splitter_merge ||| is_last>>>) return;",
+    ),
+    (
+        "devices: a median stays among the tuples of its subtree",
+        "own.tuples > own.count ? <<<own.references + own.count ||| nullptr>>> : nullptr;",
+    ),
+    (
+        "devices: a digit is that of all tuples",
+        "if (bits_left < word_bits && <<<(key ^ words[word]) >> bits_left != 0 ||| false>>>) return -1;",
+    ),
+    (
+        "devices: words that are known are not compared",
+        "if (<<<tuples.key(place, primary, k) != words[k] ||| false>>>) return -1;\n    }\n    const Bits key",
+    ),
+    (
+        "devices: columns begin with the first coordinate",
+        "to.first = <<<depth_ % dimensions_ ||| 0>>>;",
+    ),
+    (
+        "devices: all devices' tuples go to the same places",
+        "const auto& begin = begins[<<<static_cast<std::size_t>(i) ||| 0>>>];",
+    ),
+    (
+        "devices: tuples arrive before there is memory for them",
+        "{{{devices_.meet();  // all columns may be written ||| ;}}}",
+    ),
+    (
+        "devices: subtrees are built before all tuples have come",
+        "{{{devices_.synchronize();  // all tuples are there, and `begins` is read ||| devices_.for_each([](int, cudaStream_t) {});}}}",
+    ),
+    (
+        "tree on devices: parts are copied before they are there",
+        "{{{devices.meet();  // all parts and the stores are there ||| ;}}}",
+    ),
+    (
+        "tree on devices: each part goes to the first place",
+        "<<<first += part.count; ||| ;>>>\n      }\n      devices.copy(own.medians",
+    ),
+    (
+        "devices: a subtree's levels are one too high",
+        "medians[first_entry(<<<level + own_level ||| level + own_level - 1>>>) + root * of_level",
+    ),
 ]

@@ -13,6 +13,7 @@
 
 #include "../device_vectors.cuh"
 #include "../message_of.hpp"
+#include "../number_types.hpp"
 #include "../stream.cuh"
 #include "kd_tree/oracle.hpp"
 #include "kd_tree/queries.cuh"
@@ -182,8 +183,7 @@ class Queries : public testing::Test {
   QueryMemory memory_;
 };
 
-using Types = testing::Types<float, double, std::int32_t, std::int64_t>;
-TYPED_TEST_SUITE(Queries, Types);
+TYPED_TEST_SUITE(Queries, CoordinateTypes);
 
 TYPED_TEST(Queries, FindWhatBruteForceFinds) {
   using C = TypeParam;
@@ -216,17 +216,16 @@ TYPED_TEST(Queries, FindWhatBruteForceFinds) {
 
 // A query with NaN has no answer, whatever its other coordinates are.
 TEST(QueriesWithNan, FindNothing) {
-  const DeviceTree<double> tree(make_points<double>(50, 2, Distribution::few_values, 1));
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  const DeviceBuffer<double> queries =
-      on_device(std::vector<double>{nan, 0, 0, nan, nan, nan, 0, 0});
-  const DeviceBuffer<double> far = on_device(std::vector<double>{9, 9, 9, 9, 9, 9, 9, 9});
+  const DeviceTree<float> tree(make_points<float>(50, 2, Distribution::few_values, 1));
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const DeviceBuffer<float> queries = on_device(std::vector<float>{nan, 0, 0, nan, nan, nan, 0, 0});
+  const DeviceBuffer<float> far = on_device(std::vector<float>{9, 9, 9, 9, 9, 9, 9, 9});
   const Stream stream;
   QueryMemory memory;
-  const double infinity = std::numeric_limits<double>::infinity();
+  const float infinity = std::numeric_limits<float>::infinity();
   tree.with_all([&](const auto& form, const QueryOptions& options) {
     Output<std::uint32_t> tuples(4);
-    Output<double> distances(4);
+    Output<float> distances(4);
     nearest(form, queries.span(), tuples.span(), distances.span(), memory, stream, options);
     const auto found = tuples.get();
     EXPECT_EQ(found[0], no_node);
@@ -235,7 +234,7 @@ TEST(QueriesWithNan, FindNothing) {
     EXPECT_NE(found[3], no_node);
     EXPECT_EQ(distances.get()[0], infinity);
     Output<std::uint32_t> rows(4 * 3);
-    Output<double> row_distances(4 * 3);
+    Output<float> row_distances(4 * 3);
     k_nearest(form, queries.span(), 3, rows.span(), row_distances.span(), memory, stream, options);
     for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(rows.get()[i], no_node);
     EXPECT_NE(rows.get()[9], no_node);

@@ -13,6 +13,7 @@
 
 #include "../device_vectors.cuh"
 #include "../message_of.hpp"
+#include "../number_types.hpp"
 #include "../stream.cuh"
 #include "kd_tree/host_verify.hpp"
 #include "kd_tree/oracle.hpp"
@@ -197,8 +198,7 @@ class VerifyLarge : public testing::Test {
   Stream stream_;
   Workspace workspace_;
 };
-using Types = testing::Types<float, double, std::int32_t, std::int64_t>;
-TYPED_TEST_SUITE(VerifyLarge, Types);
+TYPED_TEST_SUITE(VerifyLarge, CoordinateTypes);
 
 TYPED_TEST(VerifyLarge, FindsWhatAllAncestorsTell) {
   using C = TypeParam;
