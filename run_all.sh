@@ -412,6 +412,8 @@ fi
 packages=("${NEEDED[@]}")
 [[ $COMMAND == setup || $BACKEND == *san ]] && packages+=("${NEEDED_BY_SANITIZERS[@]}")
 [[ $COMMAND == setup ]] && packages+=(clang-format shellcheck)
+# Of a program that sorts over several hosts: it is built where there is NCCL, too.
+[[ $COMMAND == setup ]] && find_nvcc && packages+=(libopenmpi-dev)
 stage 'set up' install_packages "${packages[@]}"
 if [[ $COMMAND == setup || $BACKEND == *san ]]; then
   runtime=$(sanitizer_runtime)

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,12 @@ using kd_tree::Variant;
 
 std::unique_ptr<harness::Problem> make_problem_of(const Parameters& problem) {
   const std::string& operation = problem.text("operation");
-  if (operation != "build" && operation != "from_host") return trees::make_asked(problem);
   const std::string& type = problem.text("type");
+  if (operation == "on_devices") {
+    if (type == "float" || type == "int32") return trees::make_builds_on_devices(problem);
+    throw std::invalid_argument("type is " + type + ": on_devices, expected float or int32");
+  }
+  if (operation != "build" && operation != "from_host") return trees::make_asked(problem);
   if (type == "int32") return trees::make_builds<std::int32_t>(problem);
   if (type == "int64") return trees::make_builds<std::int64_t>(problem);
   if (type == "double") return trees::make_builds<double>(problem);
@@ -29,7 +34,8 @@ std::unique_ptr<harness::Problem> make_problem_of(const Parameters& problem) {
 }
 
 bool is_of_builds(const Parameters& problem) {
-  return problem.text("operation") == "build" || problem.text("operation") == "from_host";
+  const std::string& operation = problem.text("operation");
+  return operation == "build" || operation == "from_host" || operation == "on_devices";
 }
 bool is_of_queries(const Parameters& problem) {
   return !is_of_builds(problem) && problem.text("operation") != "verify";
@@ -50,6 +56,10 @@ std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t tuples =
       n * d * (problem.text("type").ends_with("64") || problem.text("type") == "double" ? 8 : 4);
   const std::int64_t fixed = tuples + 28 * n + (1 << 20);
+  if (problem.text("operation") == "on_devices") {
+    const std::int64_t sharing = problem.on("virtual") ? 1 : problem.integer("devices");
+    return fixed + (6 * tuples + 8 * n * d + 48 * n) / sharing;
+  }
   if (is_of_builds(problem)) return fixed + 3 * tuples + 8 * n * d + 24 * n;
   if (!is_of_queries(problem)) return fixed + 16 * n;
   const auto answers = static_cast<std::int64_t>(2 * answers_of(problem)) + 1;
@@ -137,14 +147,14 @@ harness::Technique kd_tree_technique() {
       .summary = "the balanced k-d tree: built, verified, and asked for nearest tuples",
       .source = "J. Robinson, KdTreeGPU, GitHub: Building the KD Tree",
       .parameters =
-          {choice_parameter(
-               "operation",
-               {"build", "from_host", "verify", "nearest", "k_nearest", "within_radius", "in_box"},
-               "a build; the same from the copy of the tuples to the verification of "
-               "nodes; a verification; queries"),
+          {choice_parameter("operation",
+                            {"build", "from_host", "on_devices", "verify", "nearest", "k_nearest",
+                             "within_radius", "in_box"},
+                            "a build; the same from the copy of the tuples to the verification of "
+                            "nodes; one of tuples on several devices; a verification; queries"),
            count_parameter("n", 1 << 20, "tuples"),
            choice_parameter("type", {"float", "double", "int32", "int64"},
-                            "build, from_host: of coordinates; floats otherwise"),
+                            "builds: of coordinates; on_devices float or int32, floats otherwise"),
            integer_parameter("d", 4, 1, kd_tree::most_dimensions, "coordinates of a tuple"),
            choice_parameter("distribution", {"uniform", "clustered"},
                             "of tuples and queries, in the unit cube"),
@@ -156,6 +166,11 @@ harness::Technique kd_tree_technique() {
                           "within_radius, in_box: of a size that holds so many of uniform tuples"),
            choice_parameter("query_order", {"random", "curve"},
                             "queries: at random, or sorted along a curve"),
+           integer_parameter("devices", 1, 1, 16,
+                             "on_devices: among which the tuples lie in equal parts"),
+           switch_parameter("virtual", false, "whether all devices are the first GPU"),
+           of_variants(choice_parameter("sort", {"splitter_merge", "swap_merge"},
+                                        "on_devices: how tuples are sorted over them")),
            seed_parameter("of the tuples"),
            of_variants(integer_parameter("threads", 0, 0, 1024,
                                          "cpu: threads; 0: as many as there are cores"))},
@@ -180,6 +195,11 @@ harness::Technique kd_tree_technique() {
       .device_bytes = device_bytes,
       .make_problem = make_problem_of,
       .steps = steps,
+      .uses_links =
+          [](const Parameters& problem) {
+            return problem.text("operation") == "on_devices" && problem.integer("devices") > 1 &&
+                   !problem.on("virtual");
+          },
       .demonstration = demonstration};
   // Builds ask for the number of nodes, and for NaN; verification for what it has found.
   for (harness::Variant& variant : technique.variants) {

@@ -1,12 +1,13 @@
 #include "techniques.hpp"
 
+#include "technique_list.hpp"  // made by CMake: WARPATH_FOR_EACH_TECHNIQUE
+
 namespace warpath {
 
 std::vector<harness::Technique> techniques() {
-  return {warp_compaction_technique(),       merge_sort_technique(),
-          partitioners_technique(),          kd_tree_technique(),
-          load_balancing_search_technique(), biased_binary_search_technique(),
-          balanced_path_sets_technique(),    map_reduce_technique()};
+#define WARPATH_CALL(slug) slug##_technique(),
+  return {WARPATH_FOR_EACH_TECHNIQUE(WARPATH_CALL)};
+#undef WARPATH_CALL
 }
 
 }  // namespace warpath

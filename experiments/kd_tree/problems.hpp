@@ -12,6 +12,10 @@ namespace warpath::experiments::trees {
 template <class C>
 std::unique_ptr<harness::Problem> make_builds(const harness::Parameters& problem);
 
+/// Operation `on_devices`: of floats, or of int32. Throws NotHere if there are fewer devices than
+/// the problem wants.
+std::unique_ptr<harness::Problem> make_builds_on_devices(const harness::Parameters& problem);
+
 /// All other operations, on trees of floats that are built already.
 std::unique_ptr<harness::Problem> make_asked(const harness::Parameters& problem);
 

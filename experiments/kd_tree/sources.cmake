@@ -1,5 +1,5 @@
 # Further source files of these experiments, so that they compile side by side.
-warpath_device_sources(warpath_techniques kd_tree/asked.cu kd_tree/builds_4_bytes.cu kd_tree/builds_8_bytes.cu)
+warpath_device_sources(warpath_techniques kd_tree/asked.cu kd_tree/builds_4_bytes.cu kd_tree/builds_8_bytes.cu kd_tree/on_devices.cu)
 
 # The build and the verification on the host: in tasks where the compiler has OpenMP; where not, on one thread.
 add_library(warpath_host_trees STATIC kd_tree/host_trees.cpp)
