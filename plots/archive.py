@@ -172,6 +172,32 @@ class Provenance:
 
 
 @dataclass(frozen=True)
+class LinkRates:
+    """GB/s out of one GPU, by what moves the data; None where it cannot."""
+
+    copy: float
+    pull: float | None
+    push: float | None
+
+    @property
+    def fastest(self) -> float:
+        """The rate of what moves it fastest."""
+        return max(rate for rate in (self.copy, self.pull, self.push) if rate is not None)
+
+
+@dataclass(frozen=True)
+class Links:
+    """The measured rates of the links between GPUs, and of those to the host."""
+
+    host: dict[int, tuple[float, float, float]]
+    """Of a GPU: GB/s to it, from it, and each way while both are busy."""
+    pairs: dict[tuple[int, int], tuple[LinkRates, LinkRates]]
+    """From one GPU to another: one way, and each way while both are busy."""
+    all_to_all: dict[int, LinkRates]
+    """Of so many GPUs, each of which sends to all others."""
+
+
+@dataclass(frozen=True)
 class Archive:
     """One experiment's results on one device."""
 
@@ -191,6 +217,8 @@ class Archive:
     measure: dict[str, Any]
     provenance: Provenance
     ceilings: dict[str, float]
+    links: Links | None
+    """None where the experiment uses none, and in older archives."""
     rows: list[Row]
     verdicts: list[Verdict]
 
@@ -438,6 +466,57 @@ def _read_ceilings(reader: _Reader) -> dict[str, float]:
     return {name: ceilings.number(name) for name in ceilings.value}
 
 
+def _read_links(reader: _Reader) -> Links | None:
+    """What `warpath info` measured of links; None if it did not."""
+    if reader.get("links", dict, None) is None:
+        return None
+    links = reader.child("links")
+    if links.get("not_measured", str, None) is not None:
+        return None
+
+    def entries(name: str) -> list[_Reader]:
+        of = enumerate(links.get(name, list))
+        return [_Reader(reader.path, f"{links.where}.{name}[{i}]", entry) for i, entry in of]
+
+    return Links(
+        host={
+            link.get("gpu", int): (
+                _read_rate(link, "to_gpu_gb_per_s"),
+                _read_rate(link, "from_gpu_gb_per_s"),
+                _read_rate(link, "both_ways_gb_per_s"),
+            )
+            for link in entries("host")
+        },
+        pairs={
+            (link.get("from", int), link.get("to", int)): (
+                _read_link_rates(link.child("one_way")),
+                _read_link_rates(link.child("both_ways")),
+            )
+            for link in entries("pairs")
+        },
+        all_to_all={
+            all_to_all.get("gpus", int): _read_link_rates(all_to_all.child("each_way"))
+            for all_to_all in entries("all_to_all")
+        },
+    )
+
+
+def _read_link_rates(reader: _Reader) -> LinkRates:
+    return LinkRates(
+        copy=_read_rate(reader, "copy_gb_per_s"),
+        pull=_read_rate(reader, "pull_gb_per_s", None),
+        push=_read_rate(reader, "push_gb_per_s", None),
+    )
+
+
+def _read_rate(reader: _Reader, key: str, default: Any = ...) -> Any:
+    """A number above 0: shares of it are drawn."""
+    rate = reader.number(key, default)
+    if rate is not None and rate <= 0:
+        reader.fail(key, f"is {rate}, expected more than 0")
+    return rate
+
+
 def _read_launches(reader: _Reader) -> int | None:
     """Executions a sample; where an older archive is silent, each of the GPU's samples was one."""
     on_gpu = reader.get("clock", str, None) == "gpu"
@@ -536,6 +615,7 @@ def load(path: Path) -> Archive:
         measure=reader.get("measure", dict, {}),
         provenance=provenance,
         ceilings=_read_ceilings(reader),
+        links=_read_links(reader),
         rows=rows,
         verdicts=[
             _read_verdict(_Reader(path, f"verdicts[{i}]", verdict))
@@ -545,7 +625,7 @@ def load(path: Path) -> Archive:
 
 
 def load_info(path: Path) -> dict[str, Any]:
-    """What `warpath info` wrote: its ceilings are numbers, or lists of them by size."""
+    """What `warpath info` wrote: its ceilings are numbers, or lists of them by size; its links."""
     reader = _Reader(path, "", _read_json(path))
     ceilings = _Reader(path, "ceilings", reader.get("ceilings", dict, {}))
     for name in ceilings.value:
@@ -554,7 +634,7 @@ def load_info(path: Path) -> dict[str, Any]:
             at_size = _Reader(path, f"ceilings.{name}[{i}]", entry)
             at_size.number("value")
             at_size.number("bytes")
-    return reader.value
+    return reader.value | {"links": _read_links(reader)}
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,19 @@ VERIFIED = {
     "verify_stores": style.Look("median stores", style.STRONG, "o", "-"),
     "verify_nodes": style.Look("nodes", style.SOURCE, "^", "-."),
 }
+# By variant and how tuples are sorted over devices.
+ON_DEVICES = {
+    ("fast", "splitter_merge"): BUILDS["fast"],
+    ("four_partitioners", "splitter_merge"): style.Look(
+        "four_partitioners, splitter_merge", style.MIDDLE, "v", "-"
+    ),
+    ("four_partitioners", "swap_merge"): style.Look(
+        "four_partitioners, swap_merge (source)", style.SOURCE, "^", "-."
+    ),
+}
 OPERATIONS = {"nearest": "nearest", "k_nearest": "{k} nearest"}
 RANGES = {"within_radius": "within a radius", "in_box": "in a box"}
+TYPES = {"float": "floats", "int32": "32-bit integers"}
 TUPLES = "number of tuples, n"
 PUBLISHED = Path(__file__).resolve().parent / "published" / "kd_tree_2014.tsv"
 PUBLISHED_LOOKS = {
@@ -387,6 +398,47 @@ def verify(archive: Archive) -> Figure:
     return style.finish(figure, archive, rows, title)
 
 
+def devices(archive: Archive) -> Figure:
+    """How many times as fast as on one GPU a build is, over the number of GPUs."""
+    rows = [row for row in archive.timed_rows(BUILDS) if _way(row) in ON_DEVICES]
+    kinds = sorted({_kind(row) for row in rows if row.params["devices"] > 1})
+    if not kinds:
+        raise NothingToDraw(f"{archive.name} has no build on several GPUs")
+    columns = min(len(kinds), 3)
+    figure, panels = style.new_figure(
+        columns, -(-len(kinds) // columns), width=4.2, height=3.2, sharex=True, sharey=True
+    )
+    drawn = []
+    for axes, kind in zip(panels, kinds, strict=False):
+        here = [row for row in rows if _kind(row) == kind]
+        for way, look in ON_DEVICES.items():
+            series = archives.along([row for row in here if _way(row) == way], "devices")
+            if len(series) < 2 or series[0].params["devices"] != 1:
+                continue
+            drawn += series
+            points = [style.time_ratio(row.params["devices"], series[0], row) for row in series]
+            style.line(axes, points, look, ("devices",))
+        n, d, of_type = kind
+        axes.axhline(1, color=style.FAINT, linewidth=0.8, zorder=1)
+        axes.set_title(f"{n:,} tuples of {d} {TYPES[of_type]}")
+        axes.set_xticks(archives.values_of(rows, "devices"))
+        axes.set_xlabel("number of GPUs")
+        axes.set_ylabel("time on one GPU over time (ratio)")
+        axes.tick_params(labelleft=True, labelbottom=True)
+    style.from_zero(panels[0])  # of all panels, once all lines are there
+    for axes in panels[len(kinds) :]:
+        axes.axis("off")
+    return style.finish(figure, archive, drawn, "Building a balanced k-d tree on several GPUs")
+
+
+def _way(row: Row) -> tuple[str, str]:
+    return row.variant, row.params["sort"]
+
+
+def _kind(row: Row) -> tuple[int, int, str]:
+    return row.params["n"], row.params["d"], row.params["type"]
+
+
 FIGURES = [
     FigureSpec("kd_tree_build", "build", build),
     FigureSpec("kd_tree_memory", "build", memory),
@@ -400,4 +452,5 @@ FIGURES = [
     FigureSpec("kd_tree_neighbours", "neighbours", neighbours),
     FigureSpec("kd_tree_ranges", "ranges", ranges),
     FigureSpec("kd_tree_verify", "verify", verify),
+    FigureSpec("kd_tree_devices", "devices", devices),
 ]

@@ -25,7 +25,16 @@ from typing import Any
 
 import figure
 import history
-from archive import Archive, ArchiveError, Folder, Row, Verdict, load_folder
+from archive import (
+    Archive,
+    ArchiveError,
+    Folder,
+    LinkRates,
+    Links,
+    Row,
+    Verdict,
+    load_folder,
+)
 from document import Code, Details, Document, Heading, Note, Paragraph, Picture, Table
 
 NONE = "\N{EN DASH}"
@@ -690,6 +699,8 @@ def machine(inputs: Inputs) -> list:
         what = "this GPU" if facts.backend == "cuda" else "this host, not a GPU"
         blocks += [Heading(3, f"Measured ceilings of {what}"), ceiling_table(ceilings)]
         blocks.append(Paragraph("Each run measures them again: its percentages refer to its own."))
+    if links := (inputs.own.info or {}).get("links"):
+        blocks += [Heading(3, "Measured links of this machine, GB/s each way"), *link_tables(links)]
     if facts.backend == "emulated":
         text = (
             "No GPU was used: the kernels ran on the CPU through the SIMT executor, which shows "
@@ -714,6 +725,28 @@ def ceiling_table(ceilings: dict[str, Any]) -> Table:
         else:
             rows.append([name, number(value), NONE])
     return Table(["ceiling", "measured", "at"], rows)
+
+
+def link_tables(links: Links) -> list[Table]:
+    """Rates of the links to the host, and of those between GPUs if there are several."""
+    rows = [[f"host and GPU {gpu}", *map(number, rates)] for gpu, rates in links.host.items()]
+    tables = [Table(["link", "to the GPU", "from the GPU", "both at once"], rows)]
+    if not links.pairs:
+        return tables
+
+    def cells(rates: LinkRates) -> list[str]:
+        return [number(rate) for rate in (rates.copy, rates.pull, rates.push)]
+
+    rows = [
+        [f"GPU {source} to {target}", *cells(one_way), *cells(both_ways)]
+        for (source, target), (one_way, both_ways) in links.pairs.items()
+    ]
+    rows += [
+        [f"all to all, {count} GPUs", NONE, NONE, NONE, *cells(rates)]
+        for count, rates in links.all_to_all.items()
+    ]
+    movers = ["copy engine", "pull", "push"]
+    return [*tables, Table(["link", *movers, *(f"{mover}, both ways" for mover in movers)], rows)]
 
 
 KIND_NAMES = {

@@ -4,6 +4,8 @@ What is drawn is made up. A technique says how in `rows/<slug>.py`, by either
   - `ROWS`: for each experiment, a function from the backend to rows, or
   - `PEERS`, the variants that are peers, and `finish(row)`, which completes a row. The rows are the
     points that configs/<slug>/<experiment>.json sweeps.
+
+`ARCHIVE` is what its archives have beside their rows, if anything.
 """
 
 from __future__ import annotations
@@ -53,7 +55,8 @@ def read(
     folder: Path, technique: str, experiment: str, rows: list[dict[str, Any]], backend: str = "cuda"
 ) -> archives.Archive:
     """A made-up archive of those rows, written and read again."""
-    content = synthetic.archive(experiment, rows, backend, technique=technique)
+    made = getattr(importlib.import_module(f"rows.{technique}"), "ARCHIVE", {})
+    content = synthetic.archive(experiment, rows, backend, technique=technique, **made)
     return archives.load(synthetic.write(folder / "in", content))
 
 

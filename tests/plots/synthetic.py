@@ -85,6 +85,22 @@ def timed(made: dict[str, Any], median: float) -> dict[str, Any]:
     return made
 
 
+def links(**of_the_host: float) -> dict[str, Any]:
+    """The links of two GPUs, of which only the first accesses the other's memory."""
+    host = {"to_gpu_gb_per_s": 55.0, "from_gpu_gb_per_s": 54.0, "both_ways_gb_per_s": 40.0}
+    rates = {"copy_gb_per_s": 380.0, "pull_gb_per_s": 340.0, "push_gb_per_s": 360.0}
+    copies = {"copy_gb_per_s": 12.5, "pull_gb_per_s": None, "push_gb_per_s": None}
+    return {
+        "bytes": 2**28,
+        "host": [{"gpu": 0} | host | of_the_host],
+        "pairs": [
+            {"from": 0, "to": 1, "one_way": rates | {"push_gb_per_s": 370.0}, "both_ways": rates},
+            {"from": 1, "to": 0, "one_way": copies, "both_ways": copies},
+        ],
+        "all_to_all": [{"gpus": 2, "each_way": rates}],
+    }
+
+
 def archive(experiment: str, rows: list[dict], backend: str = "cuda", **changes: Any) -> dict:
     technique = changes.get("technique", TECHNIQUE)
     device = GPU if backend == "cuda" else "Emulated (Synthetic CPU)"

@@ -69,6 +69,8 @@ BROKEN = {
     "other text": (b'{"title": "caf\xe9"}', "is no UTF-8 text (byte 14)"),
     "ceiling": (text_of(ceilings={"copy_gb_per_s": "fast"}), "copy_gb_per_s is a text, expected"),
     "ceilings": (text_of(ceilings=[4000]), "ceilings is a list, expected an object"),
+    "links": (text_of(links={"host": [], "pairs": []}), "links.all_to_all is missing"),
+    "link": (text_of(links=synthetic.links(to_gpu_gb_per_s=0)), "host[0].to_gpu_gb_per_s is 0"),
     "n": (with_params(n="many"), "rows[3].params.n is a text, expected a number"),
     "n is null": (with_params(n=None), "rows[3].params.n is missing"),
     "parameter": (with_params(selectivity={"ge": 1}), "rows[3].params.selectivity is an object"),
@@ -254,7 +256,7 @@ def mutated(content: dict, choose: random.Random) -> dict:
 
 def rich_archive() -> dict:
     """An archive that has all that one can have."""
-    content = synthetic.passes() | {"run": "run-b"}
+    content = synthetic.passes() | {"run": "run-b", "links": synthetic.links()}
     content["rows"].append(synthetic.row("std", n=2**16))
     content["rows"][1] |= {"run": "run-a", "commit": "f" * 40}
     content["rows"][2] |= {"time_ms": None, "verified": "not_verified", "skipped": "no room"}
@@ -288,6 +290,7 @@ def test_the_rich_archive_is_read(tmp_path):
 
 
 INFO = {"schema": 1, "ceilings": {"copy_gb_per_s": [{"bytes": 4, "value": 7.0}], "fma_per_s": 2.0}}
+INFO |= {"links": synthetic.links()}
 
 
 @pytest.mark.parametrize("seed", range(6))

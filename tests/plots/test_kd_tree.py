@@ -137,3 +137,25 @@ def test_neighbours_are_of_as_many_queries_and_coordinates(tmp_path):
 def test_verifications_have_a_line_a_form(draw):
     (axes,) = draw("verify").axes
     assert labels(axes) == {"median stores", "nodes"}
+
+
+def test_builds_on_several_gpus_are_beside_those_of_one(draw):
+    drawn = draw("devices")
+    kinds = [title for title in titles(drawn) if title]
+    assert kinds == [
+        "1,000,000 tuples of 4 floats",
+        "1,000,000 tuples of 4 32-bit integers",
+        "16,777,216 tuples of 4 floats",
+        "16,777,216 tuples of 4 32-bit integers",
+        "134,217,728 tuples of 3 floats",
+    ]
+    for axes in drawn.axes[: len(kinds)]:
+        assert labels(axes) == {
+            "fast",
+            "four_partitioners, splitter_merge",
+            "four_partitioners, swap_merge (source)",
+        }
+        for line in axes.get_lines():
+            if not line.get_label().startswith("_"):
+                assert list(line.get_xdata()) == [1, 2, 4]
+                assert line.get_ydata()[0] == 1

@@ -599,6 +599,24 @@ def test_the_ceilings_of_this_machine_are_listed(passes_folder):
     assert "| fma_per_s | 2.000e+12 |" in markdown
 
 
+def test_the_links_of_this_machine_are_listed(passes_folder):
+    info = {"schema": 1, "ceilings": {"fma_per_s": 2e12}, "links": synthetic.links()}
+    (passes_folder / "info.json").write_text(json.dumps(info))
+    _, markdown, _ = make(passes_folder)
+    assert "| host and GPU 0 | 55 | 54 | 40 |" in markdown
+    assert "| GPU 0 to 1 | 380 | 340 | 370 | 380 | 340 | 360 |" in markdown
+    none = report.NONE
+    assert f"| GPU 1 to 0 | 12.5 | {none} | {none} | 12.5 | {none} | {none} |" in markdown
+    assert f"| all to all, 2 GPUs | {none} | {none} | {none} | 380 | 340 | 360 |" in markdown
+
+
+def test_links_that_were_not_measured_have_no_table(passes_folder):
+    info = {"schema": 1, "links": {"not_measured": "the emulated backend times nothing"}}
+    (passes_folder / "info.json").write_text(json.dumps(info))
+    _, markdown, _ = make(passes_folder)
+    assert "Measured links" not in markdown
+
+
 def test_texts_are_escaped():
     made = document.Document("a < b")
     made.add(

@@ -11,6 +11,9 @@ DEFAULTS = {
     "distribution": "uniform",
     "k": 8,
     "threads": 0,
+    "devices": 1,
+    "virtual": "off",
+    "sort": "splitter_merge",
 }
 
 COLUMNS = ("init", "sort_and_remove", "kd", "verify", "total")
