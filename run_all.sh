@@ -14,8 +14,8 @@ readonly NEEDED=(
 readonly NEEDED_BY_SANITIZERS=(clang) # and the sanitizers' run time of its version: sanitizer_runtime()
 readonly BACKENDS=(auto cuda emulated emulated-asan emulated-tsan)
 readonly PROFILES=(smoke paper full)
-# Peers in Python: each fills its rows of the archives in; where it cannot run, the rows say why.
-readonly PEERS=(experiments/peers/{keops,triton_gaussian,torch_gaussian,numpy_gaussian}.py)
+# Programs of their own, most of them peers in Python: each fills its rows of the archives in; where it cannot run, the rows say why.
+readonly PEERS=(experiments/peers/{keops,triton_gaussian,torch_gaussian,numpy_gaussian,nccl_ranks}.py)
 readonly OPTIONS=(--backend --profile --resume --jobs --help)
 
 usage() {

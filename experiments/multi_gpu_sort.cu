@@ -292,9 +292,7 @@ std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t sharing = problem.on("virtual") ? 1 : problem.integer("devices");
   if (problem.text("place") == "host") {
     // Chunks, of which there are at least 32 of large arrays, stay there as far as they fit.
-    const std::int64_t all = (problem.integer("n") / sharing * 5 / 4 + (1 << 22)) * size;
-    const std::int64_t limit = problem.integer("device_bytes");
-    return limit > 0 ? std::min(all, limit) : all;
+    return (problem.integer("n") / sharing * 5 / 4 + (1 << 22)) * size;
   }
   return problem.integer("n") / sharing * 4 * (size + value) + (1 << 20);
 }
@@ -316,15 +314,16 @@ harness::Technique multi_gpu_sort_technique() {
            switch_parameter("virtual", false, "whether all devices are the first GPU"),
            choice_parameter("place", {"devices", "host"},
                             "where the keys lie: on the devices, or in page-locked host memory"),
-           integer_parameter("device_bytes", 0, 0, std::int64_t{1} << 50,
-                             "of each device that a sort of host memory may use; 0: what is free"),
            choice_parameter("type", {"uint32", "float", "uint64"}, "of a key; pairs have float"),
            choice_parameter("distribution", multi_sorts::distributions(),
                             "of the keys: any numbers; in order, and the reverse; all equal, half "
                             "of them equal; Zipf's, of a million numbers"),
            seed_parameter("of the input"),
            of_variants(choice_parameter("exchange", multi_gpu_sort::Exchange::direct,
-                                        "how elements come to another device"))},
+                                        "how elements come to another device")),
+           of_variants(integer_parameter(
+               "device_bytes", 0, 0, std::int64_t{1} << 50,
+               "of each device that a sort of host memory may use; 0: what is free"))},
       .variants = variants_of<Variant>(
           {{Variant::swap_merge, Role::technique,
             "the source: halves swap what belongs to the other one, and merge"},
@@ -336,6 +335,11 @@ harness::Technique multi_gpu_sort_technique() {
             "keys in host memory: chunks are sorted, and slices of them merged"},
            {"copy_only", Role::naive, Runs::anywhere,
             "host memory to the devices and back, both directions at once; nothing is sorted"},
+           {.name = "nccl_ranks",
+            .role = Role::technique,
+            .runs = Runs::elsewhere,
+            .summary = "splitter_merge over NCCL, a process a GPU, started by mpirun",
+            .program = "experiments/peers/nccl_ranks.py"},
            {"cub_radix", Role::peer, Runs::gpu, "CUB DeviceRadixSort on one GPU"},
            {"cub_merge", Role::peer, Runs::gpu, "CUB DeviceMergeSort on one GPU"}}),
       .device_bytes = device_bytes,

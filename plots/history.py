@@ -127,7 +127,7 @@ def measured_files(root: Path, technique: str, experiment: str) -> list[str]:
     """The files that say what an experiment runs and at which points, relative to `root`."""
     rooms = [root / "algorithms", root / "experiments"]
     todo = [root / "experiments" / f"{technique}.cu"]
-    todo += (root / "experiments" / technique).glob("*")
+    todo += (root / "experiments" / technique).rglob("*")
     found: set[Path] = set()
     named: set[str] = set()
     own = set(todo)

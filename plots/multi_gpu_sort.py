@@ -25,6 +25,11 @@ HOST_LOOKS = {
     "host_sort": style.Look("host_sort", style.STRONG, "o", "-", 2.2, 6),
     "copy_only": style.Look("copy to the GPUs and back at once", style.CLAIM, "D", ":"),
 }
+RANK_LOOKS = {
+    ("splitter_merge", "direct"): LOOKS["splitter_merge", "direct"],
+    ("splitter_merge", "copy"): LOOKS["splitter_merge", "copy"],
+    ("nccl_ranks", "copy"): style.Look("nccl_ranks", style.STRONG, "P", "-", 2.2, 6),
+}
 PUBLISHED = style.Look("Tanasic et al., 2013 (source)", style.SOURCE, "*", ":")
 STEPS = {"sort": "sort", "split": "split", "exchange": "exchange", "merge": "merge"}
 DISTRIBUTIONS = {
@@ -49,9 +54,9 @@ def _key(row: Row) -> tuple[str, str]:
     return row.variant, row.params["exchange"]
 
 
-def _series(rows: list[Row]) -> list[tuple[style.Look, list[Row]]]:
+def _series(rows: list[Row], looks: dict = LOOKS) -> list[tuple[style.Look, list[Row]]]:
     """The rows of each look."""
-    return [(look, [row for row in rows if _key(row) == key]) for key, look in LOOKS.items()]
+    return [(look, [row for row in rows if _key(row) == key]) for key, look in looks.items()]
 
 
 def _gpus(count: int) -> str:
@@ -254,7 +259,12 @@ def _of_counts(
 
 
 def _panels(
-    archive: Archive, rows: list[Row], what: str, named: list[tuple[str, list[Row]]], title: str
+    archive: Archive,
+    rows: list[Row],
+    what: str,
+    named: list[tuple[str, list[Row]]],
+    title: str,
+    looks: dict = LOOKS,
 ) -> Figure:
     """A panel for each number of GPUs, in it a line of dots for each category: times of sorts."""
     counts = archives.values_of(rows, "devices")
@@ -264,10 +274,10 @@ def _panels(
         for y, (_, of) in enumerate(named):
             points = [
                 (look, style.timed(row.timing.median, row))
-                for look, series in _series(archives.where(of, devices=count))
+                for look, series in _series(archives.where(of, devices=count), looks)
                 for row in series
             ]
-            _dots(axes, y, points)
+            _dots(axes, y, points, looks)
         axes.set_title(_gpus(count))
         _name_categories(axes, what, [name for name, _ in named])
         axes.set_xlabel(style.CALL_MS)
@@ -314,7 +324,7 @@ def host_input(archive: Archive) -> Figure:
     counts = archives.values_of(rows, "devices")
     sizes, limits = archives.values_of(rows, "n"), archives.values_of(rows, "device_bytes")
     named = [
-        (f"{_limit(limit)},\n{style.power_of_two(n)} keys", {"n": n, "device_bytes": limit})
+        (f"{_limit(limit)},\n{style.power_of_two(n)} keys", n, limit)
         for n in sizes
         for limit in limits
     ]
@@ -322,20 +332,31 @@ def host_input(archive: Archive) -> Figure:
     shared = {"sharex": True, "sharey": True}
     figure, panels = style.new_figure(len(counts), width=4.4, height=height, **shared)
     for axes, count in zip(panels, counts, strict=True):
-        for y, (_, of) in enumerate(named):
+        for y, (_, n, limit) in enumerate(named):
             points = [
                 (HOST_LOOKS[row.variant], style.timed(row.timing.median, row))
-                for row in archives.where(rows, devices=count, **of)
+                for row in archives.where(rows, devices=count, n=n)
+                if row.variant == "copy_only" or row.params["device_bytes"] == limit
             ]
             _dots(axes, y, points, HOST_LOOKS)
         axes.set_title(_gpus(count))
-        _name_categories(axes, "memory and input", [name for name, _ in named])
+        _name_categories(axes, "memory and input", [name for name, _, _ in named])
         axes.set_xlabel(style.CALL_MS)
     return style.finish(figure, archive, rows, f"Sorting {_keys(rows)} in host memory")
 
 
 def _limit(device_bytes: int) -> str:
     return f"in {device_bytes / 2**30:g} GiB a GPU" if device_bytes else "in all memory"
+
+
+def ranks(archive: Archive) -> Figure:
+    """Time of a sort by one process, and by a rank for each GPU."""
+    rows = [row for row in archive.timed_rows({v for v, _ in RANK_LOOKS})]
+    named = [
+        (f"{style.power_of_two(n)} keys", archives.where(rows, n=n))
+        for n in archives.values_of(rows, "n")
+    ]
+    return _panels(archive, rows, "input", named, "Ranks over NCCL beside one process", RANK_LOOKS)
 
 
 def virtual_devices(archive: Archive) -> Figure:
@@ -352,7 +373,7 @@ def virtual_devices(archive: Archive) -> Figure:
 
 FIGURES = [
     *FigureSpec.named(
-        "multi_gpu_sort", speedup, distributions, types, virtual_devices, host_input
+        "multi_gpu_sort", speedup, distributions, types, virtual_devices, host_input, ranks
     ),
     FigureSpec("multi_gpu_sort_scaling", "speedup", scaling),
     FigureSpec("multi_gpu_sort_steps", "speedup", steps),

@@ -107,7 +107,6 @@ class HostSorts : public harness::Problem {
  public:
   explicit HostSorts(const Parameters& problem)
       : n_(problem.integer("n")),
-        limit_(problem.integer("device_bytes")),
         devices_(ordinals_of(problem)),
         keys_(n_),
         unsorted_(n_) {
@@ -129,8 +128,11 @@ class HostSorts : public harness::Problem {
         copy_through(of_copies_, unsorted_.span(), keys_.span());
       };
     }
-    return [this](cudaStream_t) {
+    const std::int64_t limit = point.integer("device_bytes");
+    of_sorts_ = &of_limits_.try_emplace(limit, devices_).first->second;
+    return [this, limit, memory = of_sorts_](cudaStream_t) {
       is_copy_ = false;
+      of_sorts_ = memory;
       auto last = std::chrono::steady_clock::now();
       steps_ = {{"sort_ms", 0}, {"merge_ms", 0}};
       const auto after_step = [&](multi_gpu_sort::Step step, std::int64_t) {
@@ -139,7 +141,7 @@ class HostSorts : public harness::Problem {
             std::chrono::duration<double, std::milli>(now - last).count();
         last = now;
       };
-      multi_gpu_sort::sort_host_keys(keys_.span(), of_sorts_, {}, {limit_, 0, after_step});
+      multi_gpu_sort::sort_host_keys(keys_.span(), *memory, {}, {limit, 0, after_step});
     };
   }
   harness::Execution restore() override {
@@ -158,7 +160,7 @@ class HostSorts : public harness::Problem {
     return {n_, 2 * n_ * static_cast<std::int64_t>(sizeof(Key)), 0, ""};
   }
   [[nodiscard]] std::map<std::string, double> counters() const override {
-    const HostMemory& memory = is_copy_ ? of_copies_ : of_sorts_;
+    const HostMemory& memory = is_copy_ ? of_copies_ : *of_sorts_;
     std::int64_t most = 0;
     for (int i = 0; i < devices_.count(); ++i) most = std::max(most, memory.bytes(i));
     std::map<std::string, double> counters;
@@ -169,19 +171,21 @@ class HostSorts : public harness::Problem {
   }
   [[nodiscard]] std::map<std::string, std::string> choices() const override {
     if (is_copy_) return {};
-    return {{"runs", of_sorts_.host_bytes() > 0 ? "staged" : "resident"}};
+    return {{"runs", of_sorts_->host_bytes() > 0 ? "staged" : "resident"}};
   }
 
  private:
   std::int64_t n_;
-  std::int64_t limit_;
   Devices devices_;
   Keys keys_;
   Keys unsorted_;
   std::vector<Key> sorted_;
-  HostMemory of_sorts_{devices_};  ///< kept: page-locked memory takes longer to get than to sort
+  /// By the limit of a device's memory. Kept: page-locked memory takes longer to get than to sort.
+  std::map<std::int64_t, HostMemory> of_limits_;
   HostMemory of_copies_{devices_};
-  bool is_copy_ = false;                 ///< what was prepared, or executed, last
+  // What was prepared, or executed, last:
+  bool is_copy_ = false;
+  HostMemory* of_sorts_ = nullptr;
   std::map<std::string, double> steps_;  ///< of the last sort
 };
 

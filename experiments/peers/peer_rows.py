@@ -5,6 +5,8 @@ configurations say at which points; `warpath run` leaves these rows open ("... h
 yet"), and the peer's program fills them in, by the archive's own rules and with the same inputs. If
 a package or a GPU is missing, the rows say so. An archive of another GPU is refused.
 
+nccl_ranks fills rows of multi_gpu_sort in with what is here of archives and rows.
+
 Modules, each importing only those before it: peer_points; peer_inputs; peer_check; peer_rows,
 peer_host and peer_gpu (the only one that imports torch); peer_program; then the programs (keops,
 triton_gaussian, torch_gaussian, numpy_gaussian).
@@ -27,6 +29,7 @@ from pathlib import Path
 
 from peer_points import (
     Bench,
+    Clock,
     ForeignArchive,
     Json,
     Measure,
@@ -50,16 +53,16 @@ class InputError(Exception):
 # ---------------------------------------------------------------- archives
 
 
-def read_archive(path: Path) -> Json:
-    """An archive of map_reduce. Raises InputError."""
+def read_archive(path: Path, technique: str = TECHNIQUE) -> Json:
+    """An archive of the technique. Raises InputError."""
     try:
         archive = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {error}") from error
     if not isinstance(archive, dict) or not isinstance(archive.get("rows"), list):
         raise InputError(f"{path}: is no archive: it has no rows")
-    if archive.get("technique") != TECHNIQUE:
-        raise InputError(f"{path}: is an archive of {archive.get('technique')}, not {TECHNIQUE}")
+    if archive.get("technique") != technique:
+        raise InputError(f"{path}: is an archive of {archive.get('technique')}, not {technique}")
     return archive
 
 
@@ -126,11 +129,11 @@ def is_the_file(path: Path, facts: os.stat_result) -> bool:
         return False
 
 
-def archives_of(places: Iterable[Path]) -> list[Path]:
+def archives_of(places: Iterable[Path], technique: str = TECHNIQUE) -> list[Path]:
     """The archives that the command line names: files, and folders of them."""
     found: list[Path] = []
     for place in places:
-        found += sorted(place.glob(f"{TECHNIQUE}.*.json")) if place.is_dir() else [place]
+        found += sorted(place.glob(f"{technique}.*.json")) if place.is_dir() else [place]
     return list(dict.fromkeys(found))
 
 
@@ -160,22 +163,22 @@ def bytes_of(rows: Iterable[Json]) -> dict[Problem, float]:
     return {problem_of(row): row["bytes_min"] for row in rows if row.get("bytes_min") is not None}
 
 
-def peer_row(
+def filled_row(
     open_row: Json,
-    peer: Peer,
+    clock: Clock,
     measure: Measure,
     outcome: Outcome,
+    items: int,
     bytes_min: float | None,
 ) -> Json:
     """The row as the outcome fills it in; what does not apply is null, as in the harness's rows."""
-    is_on_host = peer.clock == "host"
+    is_on_host = clock == "host"
     row = {key: value for key, value in open_row.items() if key not in ("skipped", "error")}
     row |= {
-        "role": "peer",
-        "runs": peer.clock,
+        "runs": clock,
         "verified": outcome.verified,
         "time_ms": None,
-        "clock": peer.clock,
+        "clock": clock,
         "host_is_in_the_time": outcome.host_is_in_the_time,
         "cache": None if is_on_host else measure.cache,
         "launches": None if is_on_host else measure.launches,
@@ -190,7 +193,7 @@ def peer_row(
         "sm_clock_mhz": clocks(outcome.sm_clocks_mhz),
     }
     if outcome.is_good and outcome.samples_ms:
-        row |= speed(summarize(outcome.samples_ms), problem_of(row), bytes_min)
+        row |= speed(summarize(outcome.samples_ms), items, bytes_min)
     # As in the harness's rows, these two keys are left out if they are empty.
     row |= {"skipped": outcome.skipped} if outcome.skipped else {}
     row |= {"error": outcome.error} if outcome.error else {}
@@ -202,12 +205,12 @@ def clocks(mhz: Sequence[float]) -> Json | None:
     return {"median": round(statistics.median(mhz)), "min": round(min(mhz))} if mhz else None
 
 
-def speed(time_ms: Json, problem: Problem, bytes_min: float | None) -> Json:
+def speed(time_ms: Json, items: int, bytes_min: float | None) -> Json:
     """The members of a row that follow from its time."""
     seconds = time_ms["median"] / 1000
     rates: Json = {"time_ms": time_ms}
     if seconds > 0:
-        rates["items_per_s"] = problem.pairs / seconds
+        rates["items_per_s"] = items / seconds
         rates["gb_per_s"] = None if bytes_min is None else 1e-9 * bytes_min / seconds
     return rates
 
@@ -308,7 +311,9 @@ def fill_rows(
                 measured[place] = outcome_of(peer, problem, measure, bench)
                 text = outcome_text(measured[place])
                 print(f"{path.name}: {peer.variant}/{problem}: {text}", flush=True)
-        filled = peer_row(row, peer, measure, measured[place], bytes_min.get(problem))
+        filled = filled_row(
+            row, peer.clock, measure, measured[place], problem.pairs, bytes_min.get(problem)
+        )
         facts: Json = {}
         if measured[place].samples_ms:
             facts = {package: version_of(package) for package in packages} | bench.facts()

@@ -174,6 +174,7 @@ void report(const CommandLine& line, const std::vector<Place>& places, const Tim
     const auto [least, most] = std::minmax_element(ms.begin(), ms.end());
     std::printf("%-10s %12.3f %12.3f %12.3f\n", name, median(ms), *least, *most);
     steps[name] = {{"median", median(ms)}, {"min", *least}, {"max", *most}, {"samples", ms.size()}};
+    if (std::string_view(name) == "total") steps[name]["samples_ms"] = ms;
   }
   std::printf("%.2f G elements/s; %.1f %% of the elements came to another rank\n", rate,
               100 * times.moved_share);

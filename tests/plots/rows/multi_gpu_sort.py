@@ -13,8 +13,6 @@ DEFAULTS = {
 }
 
 
-
-
 def rates(copy, pull, push):
     return {"copy_gb_per_s": copy, "pull_gb_per_s": pull, "push_gb_per_s": push}
 
@@ -29,7 +27,12 @@ ARCHIVE = {
         ],
     }
 }
-EXCHANGE_GB_PER_S = {"swap_merge": 150.0, "splitter_merge": 300.0, "radix_exchange": 250.0}
+EXCHANGE_GB_PER_S = {
+    "swap_merge": 150.0,
+    "splitter_merge": 300.0,
+    "radix_exchange": 250.0,
+    "nccl_ranks": 200.0,
+}
 
 
 def finish(row):
