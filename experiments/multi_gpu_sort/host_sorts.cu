@@ -106,10 +106,7 @@ void copy_through(HostMemory& memory, std::span<Key> from, std::span<Key> to) {
 class HostSorts : public harness::Problem {
  public:
   explicit HostSorts(const Parameters& problem)
-      : n_(problem.integer("n")),
-        devices_(ordinals_of(problem)),
-        keys_(n_),
-        unsorted_(n_) {
+      : n_(problem.integer("n")), devices_(ordinals_of(problem)), keys_(n_), unsorted_(n_) {
     const std::vector<Key> keys =
         make_keys<Key>(problem.text("distribution"), n_, problem.integer("seed"));
     unsorted_.copy_from(keys.data());

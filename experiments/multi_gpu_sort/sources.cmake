@@ -26,7 +26,6 @@ if(WARPATH_BACKEND STREQUAL "cuda")
     target_link_libraries(warpath_ranks PRIVATE warpath_harness warpath_nccl Boost::program_options)
     # MPI's C++ bindings are not used, and newer versions have none.
     target_link_options(warpath_ranks PRIVATE LINKER:--as-needed)
-    add_dependencies(warpath warpath_ranks)  # which fills rows of its archives in
     if(WARPATH_PORTABLE)  # the harness's
       add_custom_command(
         TARGET warpath_ranks
