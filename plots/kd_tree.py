@@ -419,12 +419,8 @@ def devices(archive: Archive) -> Figure:
             points = [style.time_ratio(row.params["devices"], series[0], row) for row in series]
             style.line(axes, points, look, ("devices",))
         n, d, of_type = kind
-        axes.axhline(1, color=style.FAINT, linewidth=0.8, zorder=1)
-        axes.set_title(f"{n:,} tuples of {d} {TYPES[of_type]}")
-        axes.set_xticks(archives.values_of(rows, "devices"))
-        axes.set_xlabel("number of GPUs")
-        axes.set_ylabel("time on one GPU over time (ratio)")
-        axes.tick_params(labelleft=True, labelbottom=True)
+        counts = archives.values_of(rows, "devices")
+        style.over_gpus(axes, counts, f"{n:,} tuples of {d} {TYPES[of_type]}")
     style.from_zero(panels[0])  # of all panels, once all lines are there
     for axes in panels[len(kinds) :]:
         axes.axis("off")

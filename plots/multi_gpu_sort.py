@@ -108,12 +108,8 @@ def scaling(archive: Archive) -> Figure:
             if points:
                 style.line(axes, points, look, ("devices",))
         _claims(axes, archive, n)
-        axes.axhline(1, color=style.FAINT, linewidth=0.8, zorder=1)
-        axes.set_title(f"{style.power_of_two(n)} keys")
-        axes.set_xticks(archives.values_of(rows, "devices"))
-        axes.set_xlabel("number of GPUs")
-        axes.set_ylabel("time on one GPU over time (ratio)")
-        axes.tick_params(labelleft=True, labelbottom=True)
+        counts = archives.values_of(rows, "devices")
+        style.over_gpus(axes, counts, f"{style.power_of_two(n)} keys")
     style.from_zero(panels[0])  # of all panels, once all lines are there
     for axes in panels[len(sizes) :]:
         axes.set_visible(False)

@@ -344,6 +344,16 @@ def around_one(axes: Axes) -> None:
     axes.set_ylim(min(0.9, low), max(1.1, high))
 
 
+def over_gpus(axes: Axes, counts: list[int], title: str) -> None:
+    """A panel of times on one GPU over times on several, with a line at 1."""
+    axes.axhline(1, color=FAINT, linewidth=0.8, zorder=1)
+    axes.set_title(title)
+    axes.set_xticks(counts)
+    axes.set_xlabel("number of GPUs")
+    axes.set_ylabel("time on one GPU over time (ratio)")
+    axes.tick_params(labelleft=True, labelbottom=True)
+
+
 def headroom(axes: Axes) -> None:
     """Room above the highest line for its name."""
     low, high = axes.get_ylim()

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "../ordinals.cuh"
 #include "core/devices.cuh"
 #include "core/launch.cuh"
 #include "support.cuh"
@@ -18,15 +19,6 @@ __global__ void slowly_set_kernel(int* out, int value) {
 /// out[i] becomes the sum of in[i] and `more`.
 __global__ void add_kernel(const int* in, int more, int* out) {
   out[threadIdx.x] = in[threadIdx.x] + more;
-}
-
-/// As many devices as asked for, on as many of this machine as there are.
-std::vector<int> spread(int count) {
-  int there = 0;
-  WARPATH_CUDA_CHECK(cudaGetDeviceCount(&there));
-  std::vector<int> ordinals;
-  for (int i = 0; i < count; ++i) ordinals.push_back(i % there);
-  return ordinals;
 }
 
 TEST(Devices, AreRealOrVirtual) {
@@ -48,18 +40,18 @@ TEST(Devices, AreThereAndSeveral) {
 }
 
 TEST(Devices, OfWhichEachIsCurrentInTurn) {
-  const Devices devices(spread(3));
+  const Devices devices(ordinals(3));
   std::vector<int> seen;
   devices.for_each([&](int i, cudaStream_t stream) {
     EXPECT_EQ(stream, devices.stream(i));
     seen.push_back(current_device());
   });
-  EXPECT_EQ(seen, spread(3));
+  EXPECT_EQ(seen, ordinals(3));
   EXPECT_EQ(current_device(), 0);
 }
 
 TEST(Devices, WaitForEachOther) {
-  const Devices devices(spread(4));
+  const Devices devices(ordinals(4));
   std::vector<DeviceBuffer<int>> values;
   devices.for_each([&](int, cudaStream_t stream) { values.emplace_back(32, stream); });
   devices.meet();
@@ -80,7 +72,7 @@ TEST(Devices, WaitForEachOther) {
 }
 
 TEST(Devices, MeetBeforeTheyReadFromEachOther) {
-  const Devices devices(spread(3));
+  const Devices devices(ordinals(3));
   if (!devices.all_have_access()) GTEST_SKIP() << "needs access between the devices";
   std::vector<DeviceBuffer<int>> values;
   std::vector<DeviceBuffer<int>> sums;
@@ -103,7 +95,7 @@ TEST(Devices, MeetBeforeTheyReadFromEachOther) {
 }
 
 TEST(Devices, FollowAStreamAndLeadIt) {
-  const Devices devices(spread(3));
+  const Devices devices(ordinals(3));
   const Stream stream;
   DeviceBuffer<int> first(32, stream);
   launch({1, 32, 0, stream}, slowly_set_kernel, first.data(), 7);
@@ -125,7 +117,7 @@ TEST(Devices, FollowAStreamAndLeadIt) {
 }
 
 TEST(Devices, CopyByWayOfTheHostWhereTheyHaveNoAccess) {
-  const Devices devices(spread(2), PeerAccess::never);
+  const Devices devices(ordinals(2), PeerAccess::never);
   EXPECT_EQ(devices.all_have_access(), devices.ordinal(0) == devices.ordinal(1));
   std::vector<int> numbers(1000);
   std::iota(numbers.begin(), numbers.end(), 3);

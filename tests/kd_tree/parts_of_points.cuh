@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../device_vectors.cuh"
+#include "../ordinals.cuh"
 #include "core/devices.cuh"
 #include "kd_tree/oracle.hpp"
 #include "kd_tree/tree.cuh"
@@ -16,14 +17,6 @@
 namespace warpath::kd_tree::test {
 
 using oracle::PointSet;
-
-inline std::vector<int> ordinals(int count) {
-  int there = 0;
-  WARPATH_CUDA_CHECK(cudaGetDeviceCount(&there));
-  std::vector<int> all;
-  for (int i = 0; i < count; ++i) all.push_back(i % there);
-  return all;
-}
 
 /// Points in parts, one a device: of about equal sizes, or of any. They are still on their way
 /// there, in the devices' streams.

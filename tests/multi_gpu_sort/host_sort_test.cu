@@ -13,20 +13,12 @@
 
 #include "../device_vectors.cuh"
 #include "../message_of.hpp"
+#include "../ordinals.cuh"
 #include "multi_gpu_sort/multi_gpu_sort.cuh"
 #include "multi_gpu_sort/oracle.hpp"
 
 namespace warpath::multi_gpu_sort::test {
 namespace {
-
-/// Devices of this machine in turn.
-std::vector<int> ordinals(int count) {
-  int there = 0;
-  WARPATH_CUDA_CHECK(cudaGetDeviceCount(&there));
-  std::vector<int> all;
-  for (int i = 0; i < count; ++i) all.push_back(i % there);
-  return all;
-}
 
 template <class K>
 std::vector<K> numbers(const std::string& arrangement, std::int64_t n, unsigned seed) {

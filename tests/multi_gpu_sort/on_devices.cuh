@@ -12,21 +12,13 @@
 #include <vector>
 
 #include "../device_vectors.cuh"
+#include "../ordinals.cuh"
 #include "core/devices.cuh"
 #include "multi_gpu_sort/oracle.hpp"
 
 namespace warpath::multi_gpu_sort::test {
 
 using oracle::Parts;
-
-/// Devices of this machine in turn.
-inline std::vector<int> ordinals(int count) {
-  int there = 0;
-  WARPATH_CUDA_CHECK(cudaGetDeviceCount(&there));
-  std::vector<int> all;
-  for (int i = 0; i < count; ++i) all.push_back(i % there);
-  return all;
-}
 
 /// A test on so many devices, 1 to 8; in short runs on some of these.
 class OnSomeDevices : public testing::TestWithParam<int> {
