@@ -352,7 +352,7 @@ def ranks(archive: Archive) -> Figure:
         (f"{style.power_of_two(n)} keys", archives.where(rows, n=n))
         for n in archives.values_of(rows, "n")
     ]
-    return _panels(archive, rows, "input", named, "Ranks over NCCL beside one process", RANK_LOOKS)
+    return _panels(archive, rows, "number of keys", named, "Ranks over NCCL beside one process", RANK_LOOKS)
 
 
 def virtual_devices(archive: Archive) -> Figure:
