@@ -38,10 +38,10 @@ std::vector<std::vector<std::int64_t>> find_slices(const Team<K, V, Less>& team)
     keys.push_back({team.part(i).keys, team.part(i).count});
     ends.push_back(team.part(i).count);
   }
-  Splitters<K, Less> splitters(team.devices(), keys, team.less());
-  std::vector<std::vector<std::int64_t>> slices = {
-      std::vector<std::int64_t>(static_cast<std::size_t>(team.count()), 0)};
-  for (int i = 1; i < team.count(); ++i) slices.push_back(splitters.before(team.begin(i)));
+  std::vector<std::int64_t> begins;
+  for (int i = 1; i < team.count(); ++i) begins.push_back(team.begin(i));
+  auto slices = Splitters<K, Less>(team.devices(), keys, team.less()).before(begins);
+  slices.insert(slices.begin(), std::vector<std::int64_t>(ends.size(), 0));
   slices.push_back(ends);
   return slices;
 }

@@ -16,11 +16,23 @@ MUTATIONS = [
     ),
     (
         "splitters: of equal keys, those of later parts come first",
-        "equal_come_before ? <<<!less(pivot, keys[middle]) ||| less(keys[middle], pivot)>>> : less(keys[middle], pivot);",
+        "come_first ? <<<!less(key, samples[middle]) ||| less(samples[middle], key)>>> : less(samples[middle], key);",
     ),
     (
-        "splitters: the pivot itself is left out",
-        "intervals[i].low = counts[i] + <<<(i == widest ? 1 : 0) ||| 0>>>;",
+        "splitters: the elements between two samples are all before the cut",
+        "fewest += before == 0 ? own[i].low : <<<other.place(before - 1) + 1 ||| other.place(before)>>>;",
+    ),
+    (
+        "splitters: a sample before the cut is left to the other side",
+        "static_cast<unsigned long long>(<<<place + 1 ||| place>>>));",
+    ),
+    (
+        "splitters: a round too few",
+        "int rounds = <<<1 ||| 0>>>;",
+    ),
+    (
+        "splitters: the next round does not wait for the intervals",
+        "{{{devices_.wait(i, 0); ||| ;}}}",
     ),
     (
         "merge from others: the runs are not waited for",
