@@ -24,19 +24,20 @@ struct Tuples {
   int primary = 0;     ///< the coordinate that the references are sorted by, first of the superkey
 };
 
-/// The number of tuples. Throws unless dimensions and primary are in range, the coordinates are
-/// those of whole tuples, and there are tuples if there are references.
+/// The number of tuples of the argument `name`. Throws unless dimensions and primary are in range,
+/// the coordinates are those of whole tuples, and there are tuples if there are references.
 template <class C>
-std::int64_t require_tuples(const Tuples<C>& tuples, std::int64_t references) {
+std::int64_t require_tuples(const Tuples<C>& tuples, std::int64_t references,
+                            const std::string& name = "tuples") {
   require_in_range("dimensions", tuples.dimensions, 1, 16);
   require_in_range("primary", tuples.primary, 0, tuples.dimensions - 1);
   if (tuples.coordinates.count % tuples.dimensions != 0) {
-    throw std::invalid_argument("tuples has " + std::to_string(tuples.coordinates.count) +
+    throw std::invalid_argument(name + " has " + std::to_string(tuples.coordinates.count) +
                                 " coordinates: expected a multiple of dimensions, which is " +
                                 std::to_string(tuples.dimensions));
   }
   if (references > 0 && tuples.coordinates.count == 0) {
-    throw std::invalid_argument("tuples has no coordinates: expected those of the tuples that " +
+    throw std::invalid_argument(name + " has no coordinates: expected those of the tuples that " +
                                 std::to_string(references) + " references name");
   }
   return tuples.coordinates.count / tuples.dimensions;

@@ -17,15 +17,15 @@ namespace warpath::kd_tree::detail {
 
 /// The number of points. Throws unless they are whole tuples, and not too many.
 template <class C>
-std::int64_t require_points(const Points<C>& points) {
-  require_span("points", points.coordinates);
+std::int64_t require_points(const Points<C>& points, const std::string& name = "points") {
+  require_span(name, points.coordinates);
   require_in_range("dimensions", points.dimensions, 1, most_dimensions);
   if (points.coordinates.count % points.dimensions != 0) {
-    throw std::invalid_argument("points has " + std::to_string(points.coordinates.count) +
+    throw std::invalid_argument(name + " has " + std::to_string(points.coordinates.count) +
                                 " coordinates: expected a multiple of dimensions, which is " +
                                 std::to_string(points.dimensions));
   }
-  require_in_range("the number of points", points.count(), 0, most_tuples);
+  require_in_range("the number of tuples of " + name, points.count(), 0, most_tuples);
   return points.count();
 }
 
@@ -36,7 +36,7 @@ std::int64_t require_parts(const Devices& devices, std::span<const Points<C>> pa
   require_count("parts", static_cast<std::int64_t>(parts.size()), "devices", devices.count());
   std::int64_t n = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    n += require_points(parts[i]);
+    n += require_points(parts[i], "parts[" + std::to_string(i) + "]");
     if (parts[i].dimensions == parts[0].dimensions) continue;
     throw std::invalid_argument("parts[" + std::to_string(i) + "].dimensions is " +
                                 std::to_string(parts[i].dimensions) + ": expected " +
@@ -46,18 +46,19 @@ std::int64_t require_parts(const Devices& devices, std::span<const Points<C>> pa
   return n;
 }
 
-inline void require_options(const Options& options) {
-  require_enum("options.variant", options.variant);
+inline void require_options(const Options& options, const std::string& name = "options") {
+  require_enum(name + ".variant", options.variant);
   if (options.sort) {
-    require_enum("options.sort.variant", options.sort->variant);
-    require_enum("options.sort.low_level", options.sort->low_level);
+    require_enum(name + ".sort.variant", options.sort->variant);
+    require_enum(name + ".sort.low_level", options.sort->low_level);
   }
-  require_enum("options.partition.variant", options.partition.variant);
-  require_in_range("options.partition.warps", options.partition.warps, 1, partitioners::most_warps);
-  if (options.partition.partitioner == partitioners::Partitioner::by_level) return;
-  require_enum("options.partition.partitioner", options.partition.partitioner);
-  throw std::invalid_argument("options.partition.partitioner is " +
-                              std::string(enum_name(options.partition.partitioner)) +
+  const partitioners::Options& partition = options.partition;
+  require_enum(name + ".partition.variant", partition.variant);
+  require_in_range(name + ".partition.warps", partition.warps, 1, partitioners::most_warps);
+  if (partition.partitioner == partitioners::Partitioner::by_level) return;
+  require_enum(name + ".partition.partitioner", partition.partitioner);
+  throw std::invalid_argument(name + ".partition.partitioner is " +
+                              std::string(enum_name(partition.partitioner)) +
                               ": expected by_level, since a build has levels for each of them");
 }
 

@@ -31,13 +31,17 @@ namespace warpath::kd_tree {
 namespace detail {
 
 inline void require_options(const Devices& devices, const DevicesOptions& options) {
-  require_options(options.build);
+  require_options(options.build, "options.build");
   if (options.build.after_step) {
     throw std::invalid_argument(
         "options.build.after_step is set: expected none, since a build on several devices is told "
         "of by no step");
   }
   require_enum("options.sort", options.sort);
+  if (options.sort == multi_gpu_sort::Variant::radix_exchange) {
+    throw std::invalid_argument(
+        "options.sort is radix_exchange: expected swap_merge or splitter_merge for tuples");
+  }
   if ((devices.count() & (devices.count() - 1)) != 0) {
     throw std::invalid_argument("a tree on " + std::to_string(devices.count()) +
                                 " devices: expected a power of two");

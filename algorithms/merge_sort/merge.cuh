@@ -291,7 +291,8 @@ template <class K, class Less = std::less<>>
 void merge_keys(std::type_identity_t<std::span<const DeviceSpan<const K>>> runs, std::int64_t first,
                 DeviceSpan<K> to, Workspace& workspace, cudaStream_t stream, Less less = {}) {
   detail::require_element<K>();
-  static_assert(detail::fits_item<K>, "keys that are merged have at most 16 bytes");
+  static_assert(detail::fits_item<K>,
+                "keys that are merged have at most 16 bytes, and a default constructor");
   detail::RunsToMerge<K, detail::NoValue> collected("runs", runs.size());
   for (const DeviceSpan<const K>& run : runs) {
     collected.add(run, {});
@@ -310,7 +311,7 @@ void merge_pairs(std::type_identity_t<std::span<const PairRun<K, V>>> runs, std:
   detail::require_element<K>();
   detail::require_element<V>();
   static_assert(detail::fits_item<K> && detail::fits_item<V>,
-                "keys and values that are merged have at most 16 bytes");
+                "keys and values that are merged have at most 16 bytes, and a default constructor");
   detail::RunsToMerge<K, V> collected("runs", runs.size());
   for (const PairRun<K, V>& run : runs) {
     collected.add(run.keys, run.values);

@@ -163,7 +163,7 @@ class HostSort {
   [[nodiscard]] HostPlan choose() {
     const std::int64_t n = elements_.count;
     const bool has_access = memory_.devices().all_have_access();
-    std::int64_t chunk = options_.chunk_elements;
+    std::int64_t chunk = std::min(options_.chunk_elements, n);
     if (chunk == 0) {
       const std::int64_t share = divide_up(n, std::int64_t{devices()});
       chunk =
@@ -371,6 +371,8 @@ class HostSort {
       ends.pop_front();
       std::vector<Elements> pieces;
       for (std::size_t r = 0; r < runs.size(); ++r) {
+        // Without an order, cuts that were found side by side need not come one after the other.
+        if (own_ends[r] < begins[r]) throw_of_no_cut(std::min((s + 1) * plan_.slice, from.count));
         pieces.push_back(runs[r].slice(begins[r], own_ends[r] - begins[r]));
       }
       merge_pieces((*turn)++, pieces, cut(to, plan_.slice, s));
@@ -470,8 +472,15 @@ class HostSort {
 /// Throws unless the span is host memory.
 template <class T>
 void require_host(const std::string& name, DeviceSpan<T> span) {
-  require_span(name, span);
   if (span.count == 0) return;
+  if (span.data == nullptr) {
+    throw std::invalid_argument(name + " is null: expected host memory of " +
+                                std::to_string(span.count) + " elements");
+  }
+  if (reinterpret_cast<std::uintptr_t>(span.data) % alignof(T) != 0) {
+    throw std::invalid_argument(name + " is not aligned: expected an address that " +
+                                std::to_string(alignof(T)) + " divides");
+  }
   cudaPointerAttributes attributes{};
   WARPATH_CUDA_CHECK(cudaPointerGetAttributes(&attributes, span.data));
   if (attributes.type != cudaMemoryTypeDevice) return;

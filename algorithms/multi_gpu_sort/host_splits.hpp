@@ -11,9 +11,19 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace warpath::multi_gpu_sort::detail {
+
+/// There are no such cuts: what `less` says of two keys does not go with what it says of others.
+[[noreturn]] inline void throw_of_no_cut(std::int64_t rank) {
+  throw std::invalid_argument("less: no cut of the sorted parts has " + std::to_string(rank) +
+                              " elements before it, behind the cut before: expected a strict weak "
+                              "ordering of the keys (of floating-point numbers: no NaN)");
+}
 
 /// Finds how many elements of each run come before a place of the merged sequence. Of equal keys,
 /// those of earlier runs come first. Several threads may ask at once.
@@ -24,7 +34,7 @@ class HostSplits {
       : runs_(std::move(runs)), less_(less) {}
 
   /// Before element `rank`, at most the number of all. known: as many as come before an earlier one
-  /// at least.
+  /// at least. Throws std::invalid_argument if there is no such cut, since `less` is no order.
   [[nodiscard]] std::vector<std::int64_t> before(std::int64_t rank,
                                                  const std::vector<std::int64_t>& known) const {
     const std::int64_t more = rank - sum(known);
@@ -37,6 +47,9 @@ class HostSplits {
       std::vector<std::int64_t> counts;
       for (const Interval& interval : intervals) counts.push_back(interval.low);
       if (sum(counts) == rank) return counts;
+      const bool is_left = std::any_of(intervals.begin(), intervals.end(),
+                                       [](const auto& interval) { return interval.width() > 0; });
+      if (!is_left) throw_of_no_cut(rank);
       const std::size_t own = pivot_run(intervals);
       counts = before_middle_of(own, intervals);
       const bool is_before = sum(counts) < rank;  // the pivot is, too

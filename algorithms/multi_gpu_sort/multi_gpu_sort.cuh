@@ -83,12 +83,16 @@ void run_sort(const Devices& devices, std::vector<Part<K, V>> parts, Memory& mem
 
 }  // namespace detail
 
-/// Sorts the keys of all parts by `less`, a device functor: a strict weak order. parts: one a
-/// device, on it. Keys of at most 16 bytes.
+/// Sorts the keys of all parts by `less`, a device functor: a strict weak order. (By what is none
+/// the sort ends, and writes nothing but the keys, of which some may be lost then; where
+/// splitter_merge with copies finds no cuts, it throws std::invalid_argument.) parts: one a device,
+/// on it. Keys of at most 16 bytes.
 template <class K, class Less = std::less<>>
 void sort_keys(const Devices& devices, std::span<const DeviceSpan<K>> parts, Memory& memory,
                Less less = {}, const Options& options = {}) {
   detail::require_options(devices, options);
+  detail::require_sort_of_keys(options);
+  detail::require_memory(devices, memory);
   detail::require_parts("parts", devices, parts);
   std::vector<detail::Part<K, detail::NoValues>> all;
   for (const DeviceSpan<K>& part : parts) all.push_back({part.data, nullptr, part.count});
@@ -102,6 +106,8 @@ void sort_pairs(const Devices& devices, std::span<const DeviceSpan<K>> keys,
                 std::span<const DeviceSpan<V>> values, Memory& memory, Less less = {},
                 const Options& options = {}) {
   detail::require_options(devices, options);
+  detail::require_sort_of_keys(options);
+  detail::require_memory(devices, memory);
   detail::require_parts("keys", devices, keys);
   detail::require_parts("values", devices, values);
   std::vector<detail::Part<K, V>> all;

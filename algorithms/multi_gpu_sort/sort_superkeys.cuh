@@ -130,7 +130,7 @@ void require_tuple_arrays(const Devices& devices, std::span<const SourceTuples<C
     arrays.push_back({name, bytes, is_source});
   };
   const auto require_tuple_count = [&](const std::string& name, DeviceSpan<const C> coordinates) {
-    require_tuples(Tuples<C>{coordinates, dimensions, primary}, 0);
+    require_tuples(Tuples<C>{coordinates, dimensions, primary}, 0, name + ".coordinates");
     const std::int64_t n = coordinates.count / dimensions;
     require_in_range("the number of tuples of " + name, n, 0,
                      std::numeric_limits<std::uint32_t>::max());
@@ -189,8 +189,9 @@ void sort_superkeys(const Devices& devices,
                     std::type_identity_t<std::span<const SourceTuples<C>>> sources,
                     std::type_identity_t<std::span<const TuplePart<C>>> parts, int dimensions,
                     int primary, Memory& memory, const Options& options = {}) {
+  detail::require_access(devices, "expected devices that have, since tuples of all are compared");
   detail::require_options(devices, options);
-  detail::require_access(devices, "tuples are compared with those of other devices");
+  detail::require_memory(devices, memory);
   if (options.variant == Variant::radix_exchange) {
     throw std::invalid_argument(
         "options.variant is radix_exchange: expected swap_merge or splitter_merge for superkeys");

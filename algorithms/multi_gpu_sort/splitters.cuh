@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -28,6 +27,7 @@
 #include "core/devices.cuh"
 #include "core/launch.cuh"
 #include "core/span.hpp"
+#include "multi_gpu_sort/host_splits.hpp"
 
 namespace warpath::multi_gpu_sort::detail {
 
@@ -240,9 +240,7 @@ class Splitters {
       sum += rows.back()[i];
       if (rows.size() > 1) is_cut = is_cut && rows.back()[i] >= rows[rows.size() - 2][i];
     }
-    if (is_cut && sum == rank) return;
-    throw std::invalid_argument("less: no cut of the sorted parts has " + std::to_string(rank) +
-                                " elements before it: expected a strict weak ordering of the keys");
+    if (!is_cut || sum != rank) throw_of_no_cut(rank);
   }
 
   const Devices& devices_;

@@ -47,7 +47,7 @@ TEST_F(BuildArguments, AreNamed) {
   EXPECT_EQ(of({{nullptr, 60}, 3}, medians),
             "points is null, but has 60 elements: expected device memory");
   EXPECT_EQ(of({{coordinates_.data(), std::int64_t{1} << 31}, 1}, medians),
-            "the number of points is 2147483648: expected 0 to 2147483647");
+            "the number of tuples of points is 2147483648: expected 0 to 2147483647");
   EXPECT_EQ(of(right, {medians.data, 30}), "medians holds 30 elements: 31 are needed");
   EXPECT_EQ(of(right, {reinterpret_cast<std::uint32_t*>(coordinates_.data()) + 59, 31}),
             "medians overlaps points: expected separate memory");

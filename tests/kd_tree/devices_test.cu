@@ -91,6 +91,16 @@ TEST(OnDevicesRefuses, WhatCannotBe) {
   DevicesOptions wrong = source;
   wrong.sort = multi_gpu_sort::Variant::radix_exchange;
   EXPECT_THAT(message(devices, input.parts, room, wrong), HasSubstr("radix_exchange"));
+  wrong.build.variant = Variant::fast;
+  EXPECT_THAT(message(devices, input.parts, room, wrong),
+              HasSubstr("options.sort is radix_exchange"));
+  wrong = source;
+  wrong.build.partition.warps = 0;
+  EXPECT_THAT(message(devices, input.parts, room, wrong),
+              HasSubstr("options.build.partition.warps is 0"));
+  parts = input.parts;
+  --parts[1].coordinates.count;
+  EXPECT_THAT(message(devices, parts, room, source), HasSubstr("parts[1] has "));
   wrong = source;
   wrong.build.after_step = [](Step, int) {};
   EXPECT_THAT(message(devices, input.parts, room, wrong), HasSubstr("options.build.after_step"));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <functional>
 #include <random>
 #include <stdexcept>
@@ -19,6 +20,8 @@
 
 namespace warpath::multi_gpu_sort::test {
 namespace {
+
+using testing::HasSubstr;
 
 template <class K>
 std::vector<K> numbers(const std::string& arrangement, std::int64_t n, unsigned seed) {
@@ -326,6 +329,54 @@ TEST(AfterAnError, TheKeysAreAPermutation) {
   }
 }
 
+/// No order: each number comes before all others, and after them.
+struct Differs {
+  __host__ __device__ bool operator()(float a, float b) const { return a != b; }
+};
+/// A sort by `less` ends, and writes nothing but the keys; an error names what is wrong.
+template <class Less>
+void expect_end(HostMemory& memory, const std::vector<float>& keys, Less less,
+                const HostOptions& options) {
+  OnHost<float> guarded(keys);
+  try {
+    sort_host_keys(guarded.span(), memory, less, options);
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), testing::AnyOf(HasSubstr("expected a strict weak ordering"),
+                                             HasSubstr("is NaN: expected numbers")));
+  }
+  EXPECT_EQ(guarded.get().size(), keys.size());
+}
+TEST(WithoutAnOrder, ASortEndsAndWritesNothingElse) {
+  const Devices devices(ordinals(2));
+  HostMemory memory(devices);
+  std::mt19937 random(3);
+  for (int i = 0; i < (is_small() ? 10 : 60); ++i) {
+    SCOPED_TRACE(i);
+    const std::int64_t chunk = i % 2 == 0 ? 32 : 64;
+    const std::size_t n = 100 + random() % 2000;
+    std::vector<float> keys;
+    for (std::size_t k = 0; k < n; ++k) keys.push_back(static_cast<float>(random() % 1000));
+    HostOptions staged{limit_for(chunk, 4), chunk, {}};
+    expect_end(memory, keys, Differs{}, staged);
+    for (int k = 0; k <= i % 20; ++k) keys[random() % n] = std::nanf("");
+    expect_end(memory, keys, std::less<>{}, staged);
+    expect_end(memory, keys, std::less<>{}, {});
+  }
+}
+
+TEST(Chunks, AreNoLargerThanTheKeys) {
+  const Devices devices(ordinals(1));
+  HostMemory memory(devices);
+  for (const std::int64_t chunk : {std::int64_t{1} << 22, std::int64_t{1} << 56}) {
+    auto keys = numbers<std::uint32_t>("uniform", 1000, 5);
+    auto expected = keys;
+    std::sort(expected.begin(), expected.end());
+    sort_host_keys(std::span(keys), memory, {}, {0, chunk, {}});
+    EXPECT_EQ(keys, expected);
+    EXPECT_LT(memory.bytes(0), 1 << 17);
+  }
+}
+
 TEST(AfterAnError, TheKeysOfTheDevicesComeBack) {
   const Devices devices(ordinals(2));
   HostMemory memory(devices);
@@ -398,7 +449,6 @@ TEST(Refuses, HostMemoryThatCannotBeSorted) {
   const auto of_pairs = [&](std::span<int> own, std::span<int> of_keys) {
     return message_of<std::invalid_argument>([&] { sort_host_pairs(own, of_keys, memory); });
   };
-  using testing::HasSubstr;
   const std::string small = message(keys, {(1 << 16) + 4223, 0, {}});
   EXPECT_THAT(small, HasSubstr("options.bytes_per_device allows 69759 bytes of each device"));
   EXPECT_THAT(small, HasSubstr("expected at least 69760 for sorting 1000 elements of 4 bytes"));
@@ -415,6 +465,10 @@ TEST(Refuses, HostMemoryThatCannotBeSorted) {
   WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
   EXPECT_THAT(message({buffer.data(), 30}, {}),
               HasSubstr("keys is memory of device 0: expected host memory"));
+  EXPECT_THAT(message({static_cast<int*>(nullptr), 30}, {}),
+              HasSubstr("keys is null: expected host memory"));
+  EXPECT_THAT(message({reinterpret_cast<int*>(reinterpret_cast<char*>(keys.data()) + 1), 30}, {}),
+              HasSubstr("keys is not aligned: expected an address that 4 divides"));
 }
 
 }  // namespace

@@ -370,6 +370,35 @@ TEST(RanksThatDisagree, AreNamedByAllAndNoPartChanges) {
                             "(by rank: 66, 66, 67)"));
 }
 
+template <int i>
+struct WithANameThatIsNotShortByAnyMeans {};
+template <class... T>
+struct Several {};
+/// An order whose name is long, and differs from others' in its middle only.
+template <class, bool is_up, class>
+struct Padded {
+  __host__ __device__ bool operator()(int a, int b) const { return is_up ? a < b : b < a; }
+};
+template <bool is_up>
+using Long =
+    Padded<Several<WithANameThatIsNotShortByAnyMeans<1>, WithANameThatIsNotShortByAnyMeans<2>,
+                   WithANameThatIsNotShortByAnyMeans<3>>,
+           is_up,
+           Several<WithANameThatIsNotShortByAnyMeans<1>, WithANameThatIsNotShortByAnyMeans<2>,
+                   WithANameThatIsNotShortByAnyMeans<3>>>;
+TEST(RanksThatDisagree, AreNamedHoweverLongTheirNamesAre) {
+  const auto parts = cut(numbers<int>("uniform", 200, 1), 2, true, 1);
+  const auto thrown = on_ranks(2, never, [&](Transport& transport) {
+    const Stream stream;
+    RankMemory memory;
+    auto keys = guarded(own(parts, transport), stream);
+    const auto sort = [&](auto less) { sort_keys(transport, inside(keys), memory, stream, less); };
+    if (transport.rank() == 0) return sort(Long<true>{});
+    sort(Long<false>{});
+  });
+  EXPECT_THAT(thrown, testing::Each(HasSubstr("rank 1 sorts keys of int (4 bytes), by ")));
+}
+
 TEST(Refuses, APartThatIsNone) {
   const auto thrown = on_ranks(2, never, [&](Transport& transport) {
     const Stream stream;

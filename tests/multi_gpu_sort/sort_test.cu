@@ -182,6 +182,37 @@ TEST(Refuses, WhatCannotBe) {
               HasSubstr("options.variant"));
   EXPECT_THAT(message(right, {Variant::swap_merge, static_cast<Exchange>(7), {}, {}}),
               HasSubstr("options.exchange"));
+  Options options;
+  options.sort.variant = merge_sort::Variant::key_then_ties;
+  EXPECT_THAT(message(right, options), HasSubstr("options.sort.variant is key_then_ties"));
+  options.sort.variant = static_cast<merge_sort::Variant>(9);
+  EXPECT_THAT(message(right, options), HasSubstr("options.sort.variant is 9"));
+  const Devices many(std::vector<int>(33, 0));
+  const std::vector<DeviceSpan<Key>> none(33);
+  EXPECT_THAT(message_of<std::invalid_argument>([&] { sort_keys<Key>(many, none, memory); }),
+              HasSubstr("the number of devices of a splitter_merge is 33: expected 1 to 32"));
+}
+
+TEST(Refuses, MemoryOfOtherDevices) {
+  int there = 0;
+  WARPATH_CUDA_CHECK(cudaGetDeviceCount(&there));
+  if (there < 2) GTEST_SKIP() << "needs two devices";
+  const Devices devices({0, 1});
+  Memory memory;
+  for (const auto& ordinals : {std::vector{0, 1}, std::vector{1, 0}}) {
+    const Devices own(ordinals);
+    OnDevices<int> on(own, {{3, 1}, {2, 5}});
+    const std::string message =
+        message_of<std::invalid_argument>([&] { sort_keys<int>(own, on.spans(), memory); });
+    if (ordinals[0] == 0) {
+      EXPECT_EQ(message, "nothing");
+    } else {
+      EXPECT_EQ(message,
+                "memory lies on device 0 where it is to serve device 1: expected one that other "
+                "devices have not used");
+      EXPECT_EQ(on.get(), (Parts<int>{{3, 1}, {2, 5}}));
+    }
+  }
 }
 
 TEST(Refuses, RadixOfWhatIsNoNumber) {

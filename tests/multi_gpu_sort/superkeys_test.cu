@@ -211,7 +211,9 @@ TEST(SuperkeysRefuse, WhatCannotBe) {
   EXPECT_THAT(message(from, {to[0]}, 2, 0, {}), HasSubstr("parts has 1 elements: expected 3"));
   EXPECT_THAT(message(from, to, 2, 2, {}), HasSubstr("primary is 2"));
   EXPECT_THAT(message(from, to, 17, 0, {}), HasSubstr("dimensions is 17"));
-  EXPECT_THAT(message(from, to, 4, 0, {}), HasSubstr("expected a multiple of dimensions"));
+  EXPECT_THAT(
+      message(from, to, 4, 0, {}),
+      HasSubstr("sources[0].coordinates has 6 coordinates: expected a multiple of dimensions"));
   EXPECT_THAT(message(from, {to[0], to[0], to[2]}, 2, 0, {}),
               HasSubstr("parts[1].coordinates overlaps parts[0].coordinates"));
   EXPECT_THAT(message(from, {to[0], to[1], {}}, 2, 0, {}),

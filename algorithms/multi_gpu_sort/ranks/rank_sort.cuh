@@ -30,6 +30,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
@@ -74,8 +75,29 @@ namespace detail {
 struct Description {
   std::int64_t count;
   std::int64_t total;
-  std::array<char, 240> types;
+  std::array<char, 240> types;  ///< the begin and the end of long ones
+  std::uint64_t types_hash;     ///< of all they are
 };
+
+/// A text that fits, with its middle left out if it is long.
+inline std::array<char, 240> abridged(const std::string& text) {
+  std::array<char, 240> fitting{};
+  constexpr std::string_view gap = " ... ";
+  constexpr std::size_t half = (fitting.size() - 1 - gap.size()) / 2;
+  std::string shown = text;
+  if (text.size() >= fitting.size()) {
+    shown = text.substr(0, half) + std::string(gap) + text.substr(text.size() - half);
+  }
+  std::copy(shown.begin(), shown.end(), fitting.begin());
+  return fitting;
+}
+
+/// FNV-1a: the same in all processes, however they were built.
+inline std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100'0000'01B3;
+  return hash;
+}
 
 template <class T>
 std::string type_name() {
@@ -87,14 +109,12 @@ std::string type_name() {
 
 template <class K, class V, class Less>
 Description describe(std::int64_t count, std::int64_t total) {
-  Description own{count, total, {}};
   std::string types = "keys of " + type_name<K>() + " (" + std::to_string(sizeof(K)) + " bytes)";
   if constexpr (!std::is_same_v<V, NoValues>) {
     types += ", values of " + type_name<V>() + " (" + std::to_string(sizeof(V)) + " bytes)";
   }
   types += ", by " + type_name<Less>();
-  std::copy_n(types.begin(), std::min(types.size(), own.types.size() - 1), own.types.begin());
-  return own;
+  return {count, total, abridged(types), hash_of(types)};
 }
 
 /// What all ranks find at once, so that none has to tell the others.
@@ -110,7 +130,7 @@ inline void require_agreement(const std::vector<Description>& all) {
   std::string counts;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::string rank = "rank " + std::to_string(i);
-    if (all[i].types != first.types) {
+    if (all[i].types != first.types || all[i].types_hash != first.types_hash) {
       throw Disagreement(rank + " sorts " + all[i].types.data() + ": expected " +
                          first.types.data() + ", as rank 0 does");
     }
