@@ -5,7 +5,7 @@ configurations say at which points; `warpath run` leaves these rows open ("... h
 yet"), and the peer's program fills them in, by the archive's own rules and with the same inputs. If
 a package or a GPU is missing, the rows say so. An archive of another GPU is refused.
 
-nccl_ranks fills rows of multi_gpu_sort in with what is here of archives and rows.
+nccl_ranks, which fills rows of another technique in, takes what is here of archives and rows.
 
 Modules, each importing only those before it: peer_points; peer_inputs; peer_check; peer_rows,
 peer_host and peer_gpu (the only one that imports torch); peer_program; then the programs (keops,

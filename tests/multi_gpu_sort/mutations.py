@@ -128,7 +128,7 @@ MUTATIONS = [
     ),
     (
         "ranks: types are not compared",
-        "if (<<<all[i].types != first.types ||| false>>>) {",
+        "if (<<<all[i].types != first.types || all[i].types_hash != first.types_hash ||| false>>>) {",
     ),
     (
         "threads: a rank does not wait until others have copied",

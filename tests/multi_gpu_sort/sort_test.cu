@@ -197,14 +197,14 @@ TEST(Refuses, MemoryOfOtherDevices) {
   int there = 0;
   WARPATH_CUDA_CHECK(cudaGetDeviceCount(&there));
   if (there < 2) GTEST_SKIP() << "needs two devices";
-  const Devices devices({0, 1});
+  const Devices first({0, 1});
+  const Devices second({1, 0});
   Memory memory;
-  for (const auto& ordinals : {std::vector{0, 1}, std::vector{1, 0}}) {
-    const Devices own(ordinals);
-    OnDevices<int> on(own, {{3, 1}, {2, 5}});
+  for (const Devices* const devices : {&first, &second}) {
+    OnDevices<int> on(*devices, {{3, 1}, {2, 5}});
     const std::string message =
-        message_of<std::invalid_argument>([&] { sort_keys<int>(own, on.spans(), memory); });
-    if (ordinals[0] == 0) {
+        message_of<std::invalid_argument>([&] { sort_keys<int>(*devices, on.spans(), memory); });
+    if (devices == &first) {
       EXPECT_EQ(message, "nothing");
     } else {
       EXPECT_EQ(message,

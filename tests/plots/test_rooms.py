@@ -46,7 +46,7 @@ TECHNIQUES = TECHNIQUES[1].split()
 LISTS = ("CMakeLists.txt", "experiments/techniques.cpp", "experiments/techniques.hpp")
 LISTS += ("README.md", "CONTRIBUTING.md", "tests/consumer/")
 # Files of one technique each, whose names are those of libraries.
-PEERS = ("experiments/peers/", "tests/plots/test_peers.py")
+PEERS = ("experiments/peers/", "tests/plots/test_peers.py", "tests/plots/test_nccl_ranks.py")
 
 
 def tracked_texts() -> dict[str, str]:

@@ -146,9 +146,9 @@ def test_archives_are_judged_when_the_peers_rows_are_in(clone):
     done = run_clone(clone, "--backend", "emulated")
     assert (clone / "calls.txt").read_text().splitlines()[-1] == "judge|results/runs/emulated|"
     stages = [line for line in done.stdout.splitlines() if line.startswith("==> ")]
-    names = ("keops", "triton_gaussian", "torch_gaussian", "numpy_gaussian")
+    names = ("keops", "triton_gaussian", "torch_gaussian", "numpy_gaussian", "nccl_ranks")
     peers = [f"==> peer {name}" for name in names]
-    assert stages[-6:] == [*peers, "==> judge again", "==> figures and report"]
+    assert stages[-7:] == [*peers, "==> judge again", "==> figures and report"]
 
 
 def test_takes_values_after_an_equals_sign(clone):
