@@ -28,6 +28,18 @@ template <class Rule>
 inline constexpr std::size_t written_bytes = Rule::writes_companion ? element_bytes<Rule>
                                                                     : sizeof(typename Rule::Item);
 
+/// Whether elements of a column may go through registers: those that a few whole accesses bring.
+template <class T>
+inline constexpr bool fits_registers =
+    !is_column<T> || (sizeof(T) <= 16 && std::is_default_constructible_v<T> &&
+                      (alignof(T) >= 4 || sizeof(T) <= 3 * alignof(T)));
+
+/// Whether single_pass moves a rule's elements through registers; else they stay where they are,
+/// and their bytes are copied by lists of those that are kept.
+template <class Rule>
+inline constexpr bool is_in_registers =
+    fits_registers<typename Rule::Item>&& fits_registers<typename Rule::Companion>;
+
 /// Element i of a column, or null where there is no column.
 template <class T>
 constexpr T* column_at(T* column, std::int64_t i) {

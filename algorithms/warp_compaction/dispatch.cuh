@@ -17,33 +17,36 @@
 
 namespace warpath::warp_compaction::detail {
 
-/// The shapes of a staged rule.
-template <class Rule, bool fetches = Rule::fetches>
-struct TuningOfRule {
-  using Type = SinglePassTuning<element_bytes<Rule>, written_bytes<Rule>>;
-};
+/// The shapes of a rule.
 template <class Rule>
-struct TuningOfRule<Rule, true> {
-  using Type = FetchingTuning<element_bytes<Rule>>;
-};
+constexpr auto tuning_of() {
+  if constexpr (!is_in_registers<Rule>) {
+    return ListedTuning<element_bytes<Rule>, written_bytes<Rule>>{};
+  } else if constexpr (Rule::fetches) {
+    return FetchingTuning<element_bytes<Rule>>{};
+  } else {
+    return SinglePassTuning<element_bytes<Rule>, written_bytes<Rule>>{};
+  }
+}
 template <class Rule>
-using TuningOf = typename TuningOfRule<Rule>::Type;
+using TuningOf = decltype(tuning_of<Rule>());
 
-/// Whether elements of a column may go through registers and shared memory.
-template <class T>
-inline constexpr bool is_small_element =
-    !is_column<T> || (sizeof(T) <= 16 && std::is_default_constructible_v<T>);
-
-/// Whether single_pass moves whole tiles through shared memory; else the elements stay where they
-/// are, and only their numbers go through it.
+/// Whether a rule has a pipeline: its elements fit in a few stages, and it looks nowhere else.
 template <class Rule>
-inline constexpr bool is_staged =
-    is_small_element<typename Rule::Item>&& is_small_element<typename Rule::Companion>;
+constexpr bool has_pipeline() {
+  if constexpr (Rule::fetches) {
+    return false;
+  } else if constexpr (is_in_registers<Rule>) {
+    return true;
+  } else {
+    return TuningOf<Rule>::has_pipeline;
+  }
+}
 
 /// Whether the pipeline runs on the current device, with this input.
 template <class Rule>
 bool can_pipeline(const InputOf<Rule>& in) {
-  if constexpr (Rule::fetches) {
+  if constexpr (!has_pipeline<Rule>()) {
     return false;
   } else {
     using Shape = typename TuningOf<Rule>::Pipeline;
@@ -56,8 +59,17 @@ bool can_pipeline(const InputOf<Rule>& in) {
   }
 }
 
-/// The path of a staged rule: the one that is asked for if the device and the input allow it, or
-/// else the fastest that they do allow. Small and medium always run.
+/// Whether it shall run, and does: where it is asked for, or for large inputs.
+template <class Rule>
+bool takes_pipeline(Path asked, const InputOf<Rule>& in) {
+  const std::int64_t bytes = in.count * static_cast<std::int64_t>(element_bytes<Rule>);
+  const bool is_large = bytes >= TuningOf<Rule>::pipeline_bytes;
+  return (asked == Path::pipeline || (asked == Path::automatic && is_large)) &&
+         can_pipeline<Rule>(in);
+}
+
+/// The path of elements that go through registers: the one that is asked for if the device and the
+/// input allow it, or else the fastest that they do allow. Small and medium always run.
 template <class Rule>
 Path possible_path(Path asked, const InputOf<Rule>& in) {
   using Tuning = TuningOf<Rule>;
@@ -70,11 +82,7 @@ Path possible_path(Path asked, const InputOf<Rule>& in) {
   if (asked == Path::medium || (asked == Path::automatic && bytes <= Tuning::medium_bytes)) {
     return Path::medium;
   }
-  const bool is_large = bytes >= Tuning::pipeline_bytes;
-  if ((asked == Path::pipeline || (asked == Path::automatic && is_large)) &&
-      can_pipeline<Rule>(in)) {
-    return Path::pipeline;
-  }
+  if (takes_pipeline<Rule>(asked, in)) return Path::pipeline;
   const bool plain_fits = can_run(single_pass_kernel<Rule, Plain>,
                                   {.shared_bytes = sizeof(SinglePassStorage<Rule, Plain>)});
   return plain_fits ? Path::plain : Path::medium;
@@ -91,8 +99,18 @@ void run_single_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<R
     launch({static_cast<unsigned>(blocks), Shape::threads, shared_bytes, stream}, kernel, rule, in,
            out, workspace.look_back(stream, tiles), kept);
   };
-  if constexpr (!is_staged<Rule>) {
-    launch_shape(IndexedShape{}, indexed_kernel<Rule>, sizeof(IndexedStorage));
+  const auto launch_pipeline = [&] {
+    if constexpr (has_pipeline<Rule>()) {
+      using Shape = typename TuningOf<Rule>::Pipeline;
+      launch_shape(Shape{}, pipeline_kernel<Rule, Shape>, sizeof(PipelineStorage<Rule, Shape>));
+    }
+  };
+  if constexpr (!is_in_registers<Rule>) {
+    if (takes_pipeline<Rule>(asked, in)) {
+      launch_pipeline();
+    } else {
+      launch_shape(IndexedShape{}, indexed_kernel<Rule>, sizeof(IndexedStorage));
+    }
   } else {
     using Tuning = TuningOf<Rule>;
     const auto launch_plain = [&]<class Shape>(Shape shape) {
@@ -105,9 +123,8 @@ void run_single_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<R
       launch_plain(typename Tuning::Medium{});
     } else if (path == Path::plain) {
       launch_plain(typename Tuning::Plain{});
-    } else if constexpr (!Rule::fetches) {
-      using Shape = typename Tuning::Pipeline;
-      launch_shape(Shape{}, pipeline_kernel<Rule, Shape>, sizeof(PipelineStorage<Rule, Shape>));
+    } else {
+      launch_pipeline();
     }
   }
 }

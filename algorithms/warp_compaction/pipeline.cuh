@@ -5,6 +5,7 @@
 //   compactors  take it into registers: the stage is free                -> stage.taken
 //               decide which items are kept                              -> slot.counted
 //               write those to the ring                                  -> slot.written
+//               (of elements that do not go through registers: only now is the stage free)
 //   publisher   publishes how many they are                              -> slot.copied
 //   placer      looks back for the tile's place                          -> slot.placed
 //   copiers     copy the kept items from the ring to their place         -> slot.copied
@@ -18,9 +19,10 @@
 //                  slots, a tile each   [ 0 ][ 1 ] ...  [ 15 ]
 //                                       publisher: sum to the look-back; placer: place from it
 //
-// A tile has a stage from its draw until it is in registers, a slot from its count until it is
-// copied, and in the ring as many places as it keeps items. Stages, slots and the ring are each
-// taken in the order of the tiles, and used again in that order.
+// A tile has a stage from its draw until it is in registers (or, by the other way of
+// pipeline_segment.cuh, what it keeps in the ring), a slot from its count until it is copied, and
+// in the ring as many places as it keeps items. Stages, slots and the ring are each taken in the
+// order of the tiles, and used again in that order.
 //
 // What makes it fast on an H200 is what is waited for, and what is held while waiting. A tile waits
 // long for its place; what it holds then is room for the items that it keeps, in the ring, and not
@@ -38,6 +40,7 @@
 #include "core/look_back.cuh"
 #include "core/warp.cuh"
 #include "warp_compaction/columns.cuh"
+#include "warp_compaction/pipeline_segment.cuh"
 #include "warp_compaction/segment.cuh"
 #include "warp_compaction/tuning.hpp"
 
@@ -91,17 +94,6 @@ struct StagedColumn<NoCompanion, TileItems> {
   __device__ void load(const NoCompanion*, Load, hopper::TransactionBarrier&) {}
 };
 
-/// A column of what is kept, in the order of the block's tiles: item number i, counted from the
-/// block's first, is at i % Items.
-template <class T, int Items>
-struct RingColumn {
-  alignas(128) unsigned char bytes[Items * sizeof(T)];
-
-  __device__ T& operator[](unsigned i) { return reinterpret_cast<T*>(bytes)[i % Items]; }
-};
-template <int Items>
-struct RingColumn<NoCompanion, Items> {};
-
 template <class Rule, class Shape>
 struct PipelineStorage {
   using Written = std::conditional_t<Rule::writes_companion, typename Rule::Companion, NoCompanion>;
@@ -124,6 +116,7 @@ struct PipelineStorage {
   Stage stages[Shape::stages];
   RingColumn<typename Rule::Item, Shape::ring_items> items;
   RingColumn<Written, Shape::ring_items> companions;
+  [[no_unique_address]] typename SegmentOf<Rule, Shape>::Lists lists;
   Slot slots[Shape::slots];
 };
 
@@ -149,6 +142,7 @@ class Pipeline {
   using Item = typename Rule::Item;
   using Companion = typename Rule::Companion;
   using Storage = PipelineStorage<Rule, Shape>;
+  using Segment = SegmentOf<Rule, Shape>;
   using Stage = typename Storage::Stage;
   using Slot = typename Storage::Slot;
   using StagePosition = CyclePosition<Shape::stages>;
@@ -222,16 +216,13 @@ class Pipeline {
         arrive(slot.counted);
         return;
       }
-      Batch<Rule, Shape> batches[Shape::batches];
+      Segment segment(shared_.lists, warp);
       if (count(ticket) == Shape::tile_items) {
-        take<true>(rule, warp, ticket, stage, batches);
+        take<true>(rule, ticket, stage, segment);
       } else {
-        take<false>(rule, warp, ticket, stage, batches);
+        take<false>(rule, ticket, stage, segment);
       }
-      int kept = 0;
-#pragma unroll
-      for (const auto& batch : batches) kept += batch.kept();
-      if (lane_index() == 0) slot.warp_kept[warp] = kept;
+      if (lane_index() == 0) slot.warp_kept[warp] = segment.kept();
       arrive(slot.counted);
       hopper::wait(slot.counted, filling.parity);
 
@@ -243,14 +234,8 @@ class Pipeline {
         ring_end += slot.warp_kept[w];
       }
       room.take_items(ring_end);
-#pragma unroll
-      for (const auto& batch : batches) {
-        batch.for_each_kept(0, [&](int i, const Item& item, const Companion* companion) {
-          shared_.items[rank + i] = item;
-          if constexpr (Rule::writes_companion) shared_.companions[rank + i] = *companion;
-        });
-        rank += batch.kept();
-      }
+      segment.write(shared_.items, shared_.companions, rank);
+      if constexpr (!Segment::leaves_its_stage) arrive(stage.taken);
       arrive(slot.written);
       ring_begin = ring_end;
     }
@@ -292,9 +277,11 @@ class Pipeline {
       if (slot.ticket.tile < 0) return;
       hopper::wait(slot.written, position.parity);
       const unsigned sum = tile_kept(slot);
-      copy_column(out_.items + slot.place, shared_.items, ring_begin, sum, copier);
+      const int kept = static_cast<int>(sum);
+      Segment::copy_out(out_.items + slot.place, shared_.items, ring_begin, kept, copier);
       if constexpr (Rule::writes_companion) {
-        copy_column(out_.companions + slot.place, shared_.companions, ring_begin, sum, copier);
+        Segment::copy_out(out_.companions + slot.place, shared_.companions, ring_begin, kept,
+                          copier);
       }
       ring_begin += sum;
       arrive(slot.copied);
@@ -352,35 +339,12 @@ class Pipeline {
   }
   /// Takes a compactor's segment of the tile from its stage, and decides.
   template <bool IsFull>
-  __device__ __forceinline__ void take(const Rule& rule, int warp, TileTicket ticket, Stage& stage,
-                                       Batch<Rule, Shape> (&batches)[Shape::batches]) {
-    const TilePointers<const Item, const Companion> tile{stage.items.elements(),
-                                                         stage.companions.elements()};
-    const int segment = warp * Shape::segment_items;
-#pragma unroll
-    for (int b = 0; b < Shape::batches; ++b) {
-      batches[b].template load<IsFull>(tile, segment + b * Shape::batch_items, begin(ticket),
-                                       count(ticket));
-    }
-    arrive(stage.taken);
-#pragma unroll
-    for (int b = 0; b < Shape::batches; ++b) {
-      batches[b].template decide<IsFull>(rule, segment + b * Shape::batch_items, begin(ticket),
-                                         count(ticket));
-    }
-  }
-  /// A copier's share of `count` items, from number `begin` in the ring: every so many aligned
-  /// runs of 32.
-  template <class T>
-  __device__ static void copy_column(T* to, RingColumn<T, Shape::ring_items>& ring, unsigned begin,
-                                     unsigned count, int copier) {
-    const int phase =
-        static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(T) % warp_threads);
-#pragma unroll 4
-    for (int i = copier * warp_threads + lane_index() - phase; i < static_cast<int>(count);
-         i += Shape::copiers * warp_threads) {
-      if (i >= 0) to[i] = ring[begin + i];
-    }
+  __device__ __forceinline__ void take(const Rule& rule, TileTicket ticket, Stage& stage,
+                                       Segment& segment) {
+    segment.template take<IsFull>({stage.items.elements(), stage.companions.elements()},
+                                  begin(ticket), count(ticket));
+    if constexpr (Segment::leaves_its_stage) arrive(stage.taken);
+    segment.template decide<IsFull>(rule, begin(ticket), count(ticket));
   }
   __device__ static unsigned tile_kept(const Slot& slot) {
     return warp_sum(

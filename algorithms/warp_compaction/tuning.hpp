@@ -69,7 +69,7 @@ constexpr int two_pass_warps_a_block(std::size_t bytes_of_warp) {
 /// which are written, and for inputs of how many bytes.
 template <std::size_t Bytes, std::size_t WrittenBytes = Bytes>
 struct SinglePassTuning {
-  static_assert(Bytes <= 32, "larger elements have the IndexedShape");
+  static_assert(Bytes <= 32, "larger elements have the ListedTuning");
   // A vector is an access of 16 bytes over all columns, if it can be; flags beside 4-byte items do
   // not count.
   static constexpr int width = Bytes < 8 ? 4 : Bytes < 16 ? 2 : 1;
@@ -92,6 +92,30 @@ struct SinglePassTuning {
   using Pipeline = PipelineShape<width, pipeline_warps, pipeline_batches, 8, stages, ring_items>;
   static constexpr long long small_bytes = 2 << 20;
   static constexpr long long medium_bytes = 8 << 20;
+  static constexpr long long pipeline_bytes = 96 << 20;
+};
+
+/// The same for elements that do not go through registers: the pipeline's shape. All else has the
+/// IndexedShape.
+template <std::size_t Bytes, std::size_t WrittenBytes = Bytes>
+struct ListedTuning {
+  static constexpr bool has_pipeline = Bytes <= 64;
+
+  // Tiles of 16 to 32 KiB, again; of at most 32 rows a warp.
+  static constexpr std::size_t row_bytes = 32 * Bytes;
+  static constexpr int pipeline_warps = Bytes <= 32 ? 8 : 4;
+  static constexpr int rows = static_cast<int>(std::clamp<std::size_t>(
+      std::bit_floor((std::size_t{32} << 10) / (pipeline_warps * row_bytes)), batch_rows, 32));
+  static constexpr int pipeline_batches = rows / batch_rows;
+  static constexpr int tile_items = pipeline_warps * rows * 32;
+  static constexpr int ring_items =
+      static_cast<int>(std::max(std::bit_floor((std::size_t{128} << 10) / WrittenBytes),
+                                static_cast<std::size_t>(tile_items)));
+  static constexpr std::size_t others = ring_items * WrittenBytes + tile_items * 2;  // and lists
+  static constexpr int stages = static_cast<int>(
+      std::clamp<std::size_t>(((225 << 10) - others) / (Bytes * tile_items + 256), 2, 8));
+
+  using Pipeline = PipelineShape<1, pipeline_warps, pipeline_batches, 8, stages, ring_items>;
   static constexpr long long pipeline_bytes = 96 << 20;
 };
 

@@ -19,7 +19,10 @@ namespace warpath::warp_compaction::test {
 /// Elements of a tile of the kernel that a call takes, if its input is small.
 template <class Rule>
 std::int64_t tile_of(const Way& way) {
-  if constexpr (!detail::is_staged<Rule>) {
+  if constexpr (!detail::is_in_registers<Rule>) {
+    if constexpr (detail::has_pipeline<Rule>()) {
+      if (way.options.path == Path::pipeline) return detail::TuningOf<Rule>::Pipeline::tile_items;
+    }
     return detail::IndexedShape::tile_items;
   } else {
     using Tuning = detail::TuningOf<Rule>;

@@ -33,6 +33,14 @@ MUTATIONS = [
         "while (<<<end - begin_ > Shape::ring_items ||| end - begin_ > Shape::ring_items + 32>>>) free_oldest();",
     ),
     (
+        "pipeline: a stage is free while what it keeps is copied",
+        "static constexpr bool leaves_its_stage = <<<false ||| true>>>;",
+    ),
+    (
+        "pipeline: bytes that are copied by words are not shifted",
+        "target_words[w] = __funnelshift_r(low, high, <<<shift ||| 0>>>);",
+    ),
+    (
         "pipeline: no slot stays free",
         "while (<<<held_slots_ >= Shape::slots - 1 ||| held_slots_ >= Shape::slots>>>) free_oldest();",
     ),

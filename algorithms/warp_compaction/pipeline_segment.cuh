@@ -1,0 +1,231 @@
+// What a compactor of the pipeline does with its segment of a tile, in one of two ways:
+//
+//   RegisterSegment  takes the items from their stage into registers, decides, and writes those
+//   that
+//                    are kept to the ring: the stage is free at once
+//   ListedSegment    decides where the items are staged, and lists which ones are kept; then the
+//                    warp copies their bytes to the ring. For elements of any size and alignment:
+//                    of three chars, say, which no register holds well, or of eight floats, which
+//                    fill too many of them
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/warp.cuh"
+#include "warp_compaction/columns.cuh"
+#include "warp_compaction/segment.cuh"
+#include "warp_compaction/tuning.hpp"
+
+namespace warpath::warp_compaction::detail {
+
+/// A column of what is kept, in the order of the block's tiles: item number i, counted from the
+/// block's first, is at i % Items.
+template <class T, int Items>
+struct RingColumn {
+  alignas(128) unsigned char bytes[Items * sizeof(T)];
+
+  __device__ T& operator[](unsigned i) { return reinterpret_cast<T*>(bytes)[i % Items]; }
+};
+template <int Items>
+struct RingColumn<NoCompanion, Items> {};
+
+/// What a lane copies at a time of an element that begins in a 16-byte line as an array of them
+/// does: the largest power of two of bytes that divides its size, at most 16.
+template <class T>
+using UnitOf = std::conditional_t<
+    sizeof(T) % 16 == 0, uint4,
+    std::conditional_t<
+        sizeof(T) % 8 == 0, uint2,
+        std::conditional_t<sizeof(T) % 4 == 0, unsigned,
+                           std::conditional_t<sizeof(T) % 2 == 0, std::uint16_t, unsigned char>>>>;
+
+/// Copies the listed ones of the elements at `from`, `count` of them, to the ring, from item number
+/// `rank` on. One full warp.
+template <class T, int Items>
+__device__ __forceinline__ void warp_copy_listed_to_ring(RingColumn<T, Items>& ring, unsigned rank,
+                                                         const T* from, const std::uint16_t* list,
+                                                         int count) {
+  using Unit = UnitOf<T>;
+  constexpr int units = sizeof(T) / sizeof(Unit);
+  const auto* const source = reinterpret_cast<const Unit*>(from);
+  auto* const target = reinterpret_cast<Unit*>(ring.bytes);
+  const int first = static_cast<int>(rank % Items) * units;
+#pragma unroll 4
+  for (int u = lane_index(); u < count * units; u += warp_threads) {
+    const int place = first + u;
+    target[place < Items * units ? place : place - Items * units] =
+        source[list[u / units] * units + u % units];
+  }
+}
+
+/// A copier's share of `count` items of the ring, from number `begin` on, to `to`, by words of the
+/// target, 32 neighbouring ones at a time.
+template <class T, int Items>
+__device__ __forceinline__ void warp_copy_from_ring(T* to, const RingColumn<T, Items>& ring,
+                                                    unsigned begin, int count, int copier,
+                                                    int copiers) {
+  constexpr int ring_bytes = Items * static_cast<int>(sizeof(T));
+  constexpr int ring_words = ring_bytes / 4;
+  static_assert(ring_bytes % 4 == 0);
+  const auto in_ring = [](int place, int size) { return place < size ? place : place - size; };
+  auto* const target = reinterpret_cast<unsigned char*>(to);
+  const int bytes = count * static_cast<int>(sizeof(T));
+  const int source = static_cast<int>(begin % Items) * static_cast<int>(sizeof(T));
+  const auto copy_byte = [&](int i) { target[i] = ring.bytes[in_ring(source + i, ring_bytes)]; };
+
+  const auto address = reinterpret_cast<std::uintptr_t>(target);
+  const int head = min(bytes, static_cast<int>((4 - address % 4) % 4));
+  const int words = (bytes - head) / 4;
+  const int tail = bytes - head - 4 * words;
+  if (copier == 0 && lane_index() < head) copy_byte(lane_index());
+  if (copier == copiers - 1 && lane_index() < tail) copy_byte(bytes - tail + lane_index());
+
+  auto* const target_words = reinterpret_cast<unsigned*>(target + head);
+  const auto* const ring_of_words = reinterpret_cast<const unsigned*>(ring.bytes);
+  const int first = in_ring(source + head, ring_bytes);
+  const unsigned shift = 8 * (static_cast<unsigned>(first) % 4);
+  const int phase = static_cast<int>((address + static_cast<unsigned>(head)) / 4 % warp_threads);
+#pragma unroll 4
+  for (int w = copier * warp_threads + lane_index() - phase; w < words;
+       w += copiers * warp_threads) {
+    if (w < 0) continue;
+    const int place = in_ring(first / 4 + w, ring_words);
+    const unsigned low = ring_of_words[place];
+    const unsigned high = shift == 0 ? 0 : ring_of_words[in_ring(place + 1, ring_words)];
+    target_words[w] = __funnelshift_r(low, high, shift);
+  }
+}
+
+/// Calls: take(), decide(), kept() and write(), one after the other, for each tile.
+template <class Rule, class Shape>
+class RegisterSegment {
+ public:
+  using Item = typename Rule::Item;
+  using Companion = typename Rule::Companion;
+  /// Shared memory of all warps.
+  struct Lists {};
+  /// Whether the stage may be used again after take(), or only after write().
+  static constexpr bool leaves_its_stage = true;
+
+  __device__ RegisterSegment(Lists&, int warp) : segment_(warp * Shape::segment_items) {}
+
+  template <bool IsFull>
+  __device__ __forceinline__ void take(TilePointers<const Item, const Companion> tile,
+                                       std::int64_t index, int count) {
+#pragma unroll
+    for (int b = 0; b < Shape::batches; ++b) {
+      batches_[b].template load<IsFull>(tile, begin(b), index, count);
+    }
+  }
+  template <bool IsFull>
+  __device__ __forceinline__ void decide(const Rule& rule, std::int64_t index, int count) {
+#pragma unroll
+    for (int b = 0; b < Shape::batches; ++b) {
+      batches_[b].template decide<IsFull>(rule, begin(b), index, count);
+    }
+  }
+  [[nodiscard]] __device__ __forceinline__ int kept() const {
+    int kept = 0;
+#pragma unroll
+    for (const auto& batch : batches_) kept += batch.kept();
+    return kept;
+  }
+  /// To the rings, from item number `rank` on.
+  template <class Items, class Companions>
+  __device__ __forceinline__ void write(Items& items, Companions& companions, unsigned rank) const {
+#pragma unroll
+    for (const auto& batch : batches_) {
+      batch.for_each_kept(0, [&](int i, const Item& item, const Companion* companion) {
+        items[rank + i] = item;
+        if constexpr (Rule::writes_companion) companions[rank + i] = *companion;
+      });
+      rank += batch.kept();
+    }
+  }
+  /// A copier's share of `count` items of a ring.
+  template <class T, int Items>
+  __device__ static void copy_out(T* to, RingColumn<T, Items>& ring, unsigned begin, int count,
+                                  int copier) {
+    const int phase =
+        static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(T) % warp_threads);
+#pragma unroll 4
+    for (int i = copier * warp_threads + lane_index() - phase; i < count;
+         i += Shape::copiers * warp_threads) {
+      if (i >= 0) to[i] = ring[begin + i];
+    }
+  }
+
+ private:
+  [[nodiscard]] __device__ int begin(int batch) const {
+    return segment_ + batch * Shape::batch_items;
+  }
+
+  int segment_;
+  Batch<Rule, Shape> batches_[Shape::batches];
+};
+
+/// The same for elements that stay in their stage.
+template <class Rule, class Shape>
+class ListedSegment {
+ public:
+  using Item = typename Rule::Item;
+  using Companion = typename Rule::Companion;
+  struct Lists {
+    std::uint16_t kept[Shape::tile_items];  ///< numbers in the tile, a list for each warp
+  };
+  static constexpr bool leaves_its_stage = false;
+
+  __device__ ListedSegment(Lists& lists, int warp)
+      : segment_(warp * Shape::segment_items), list_(lists.kept + segment_) {}
+
+  template <bool IsFull>
+  __device__ __forceinline__ void take(TilePointers<const Item, const Companion> tile, std::int64_t,
+                                       int) {
+    tile_ = tile;
+  }
+  template <bool IsFull>
+  __device__ __forceinline__ void decide(const Rule& rule, std::int64_t index, int count) {
+    kept_ = 0;
+    __syncwarp();  // the last tile's list is read
+#pragma unroll 4
+    for (int row = 0; row < Shape::segment_items / warp_threads; ++row) {
+      const int i = segment_ + row * warp_threads + lane_index();
+      const bool is_kept = (IsFull || i < count) &&
+                           rule.keep(tile_.items + i, column_at(tile_.companions, i), index + i);
+      const unsigned kept_of_row = __ballot_sync(full_warp, is_kept);
+      if (is_kept)
+        list_[kept_ + __popc(kept_of_row & lanes_below())] = static_cast<std::uint16_t>(i);
+      kept_ += __popc(kept_of_row);
+    }
+  }
+  [[nodiscard]] __device__ __forceinline__ int kept() const {
+    return kept_;
+  }
+  template <class Items, class Companions>
+  __device__ __forceinline__ void write(Items& items, Companions& companions, unsigned rank) const {
+    __syncwarp();  // the list is there
+    warp_copy_listed_to_ring(items, rank, tile_.items, list_, kept_);
+    if constexpr (Rule::writes_companion) {
+      warp_copy_listed_to_ring(companions, rank, tile_.companions, list_, kept_);
+    }
+  }
+  template <class T, int Items>
+  __device__ static void copy_out(T* to, const RingColumn<T, Items>& ring, unsigned begin,
+                                  int count, int copier) {
+    warp_copy_from_ring(to, ring, begin, count, copier, Shape::copiers);
+  }
+
+ private:
+  int segment_;
+  std::uint16_t* list_;
+  TilePointers<const Item, const Companion> tile_{};
+  int kept_ = 0;
+};
+
+template <class Rule, class Shape>
+using SegmentOf = std::conditional_t<is_in_registers<Rule>, RegisterSegment<Rule, Shape>,
+                                     ListedSegment<Rule, Shape>>;
+
+}  // namespace warpath::warp_compaction::detail
