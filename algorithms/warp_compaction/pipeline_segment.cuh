@@ -61,7 +61,8 @@ __device__ __forceinline__ void warp_copy_listed_to_ring(RingColumn<T, Items>& r
 }
 
 /// A copier's share of `count` items of the ring, from number `begin` on, to `to`, by words of the
-/// target, 32 neighbouring ones at a time.
+/// target, 32 neighbouring ones at a time. Nothing else of the ring is read, not even in the words
+/// where they begin and end, since others may be writing there.
 template <class T, int Items>
 __device__ __forceinline__ void warp_copy_from_ring(T* to, const RingColumn<T, Items>& ring,
                                                     unsigned begin, int count, int copier,
@@ -84,17 +85,25 @@ __device__ __forceinline__ void warp_copy_from_ring(T* to, const RingColumn<T, I
 
   auto* const target_words = reinterpret_cast<unsigned*>(target + head);
   const auto* const ring_of_words = reinterpret_cast<const unsigned*>(ring.bytes);
-  const int first = in_ring(source + head, ring_bytes);
-  const unsigned shift = 8 * (static_cast<unsigned>(first) % 4);
+  const int first_word = (source + head) / 4;
+  const unsigned shift = 8 * (static_cast<unsigned>(source + head) % 4);
+  // A word is in one of the ring's, or in two; those of neighbours' bytes are copied byte by byte.
+  const int parts = shift == 0 ? 1 : 2;
+  const int first_whole = (source + 3) / 4 - first_word;
+  const int end_whole = (source + bytes) / 4 - first_word - parts + 1;
   const int phase = static_cast<int>((address + static_cast<unsigned>(head)) / 4 % warp_threads);
 #pragma unroll 4
   for (int w = copier * warp_threads + lane_index() - phase; w < words;
        w += copiers * warp_threads) {
     if (w < 0) continue;
-    const int place = in_ring(first / 4 + w, ring_words);
-    const unsigned low = ring_of_words[place];
-    const unsigned high = shift == 0 ? 0 : ring_of_words[in_ring(place + 1, ring_words)];
-    target_words[w] = __funnelshift_r(low, high, shift);
+    if (w >= first_whole && w < end_whole) {
+      const int place = first_word + w;
+      const unsigned low = ring_of_words[in_ring(place, ring_words)];
+      const unsigned high = shift == 0 ? 0 : ring_of_words[in_ring(place + 1, ring_words)];
+      target_words[w] = __funnelshift_r(low, high, shift);
+    } else {
+      for (int i = 0; i < 4; ++i) copy_byte(head + 4 * w + i);
+    }
   }
 }
 
