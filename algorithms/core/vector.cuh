@@ -11,10 +11,14 @@
 
 namespace warpath {
 
-/// The widest vector type whose size divides `Bytes`: 16, 8 or 4 bytes.
+/// The widest type of one access whose size divides `Bytes`: 16, 8, 4, 2 bytes or one.
 template <std::size_t Bytes>
-using Access =
-    std::conditional_t<Bytes % 16 == 0, uint4, std::conditional_t<Bytes % 8 == 0, uint2, unsigned>>;
+using Access = std::conditional_t<
+    Bytes % 16 == 0, uint4,
+    std::conditional_t<
+        Bytes % 8 == 0, uint2,
+        std::conditional_t<Bytes % 4 == 0, unsigned,
+                           std::conditional_t<Bytes % 2 == 0, std::uint16_t, unsigned char>>>>;
 
 /// `part`, which is aligned to its type. A GPU faults where it is not. A CPU reads on, and UBSan
 /// does not look at copies of structs: so the emulated backend looks here.

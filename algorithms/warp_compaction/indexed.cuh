@@ -7,11 +7,11 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <type_traits>
 
 #include "core/block_look_back.cuh"
 #include "core/launch.cuh"
 #include "core/look_back.cuh"
+#include "core/vector.cuh"
 #include "core/warp.cuh"
 #include "warp_compaction/columns.cuh"
 #include "warp_compaction/tuning.hpp"
@@ -24,20 +24,11 @@ struct IndexedStorage {
   BlockTile tile;
 };
 
-/// An unsigned type of T's alignment: what a lane copies of an element at a time.
-template <class T>
-using PartOf = std::conditional_t<
-    alignof(T) == 16, uint4,
-    std::conditional_t<
-        alignof(T) == 8, uint2,
-        std::conditional_t<alignof(T) == 4, unsigned,
-                           std::conditional_t<alignof(T) == 2, std::uint16_t, unsigned char>>>>;
-
 /// Copies the listed elements, `count` of them, to `to` without gaps. One full warp.
 template <class T>
 __device__ __forceinline__ void warp_copy_listed(T* to, const T* from, const std::uint16_t* list,
                                                  int count) {
-  using Part = PartOf<T>;
+  using Part = Access<alignof(T)>;
   constexpr int parts = sizeof(T) / sizeof(Part);
   auto* target = reinterpret_cast<Part*>(to);
   const auto* source = reinterpret_cast<const Part*>(from);

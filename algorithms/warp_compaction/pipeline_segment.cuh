@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/vector.cuh"
 #include "core/warp.cuh"
 #include "warp_compaction/columns.cuh"
 #include "warp_compaction/segment.cuh"
@@ -31,23 +32,14 @@ struct RingColumn {
 template <int Items>
 struct RingColumn<NoCompanion, Items> {};
 
-/// What a lane copies at a time of an element that begins in a 16-byte line as an array of them
-/// does: the largest power of two of bytes that divides its size, at most 16.
-template <class T>
-using UnitOf = std::conditional_t<
-    sizeof(T) % 16 == 0, uint4,
-    std::conditional_t<
-        sizeof(T) % 8 == 0, uint2,
-        std::conditional_t<sizeof(T) % 4 == 0, unsigned,
-                           std::conditional_t<sizeof(T) % 2 == 0, std::uint16_t, unsigned char>>>>;
-
 /// Copies the listed ones of the elements at `from`, `count` of them, to the ring, from item number
-/// `rank` on. One full warp.
+/// `rank` on. `from` begins in a 16-byte line, as the ring does: so accesses are as wide as the
+/// size of an element allows. One full warp.
 template <class T, int Items>
 __device__ __forceinline__ void warp_copy_listed_to_ring(RingColumn<T, Items>& ring, unsigned rank,
                                                          const T* from, const std::uint16_t* list,
                                                          int count) {
-  using Unit = UnitOf<T>;
+  using Unit = Access<sizeof(T)>;
   constexpr int units = sizeof(T) / sizeof(Unit);
   const auto* const source = reinterpret_cast<const Unit*>(from);
   auto* const target = reinterpret_cast<Unit*>(ring.bytes);

@@ -15,6 +15,7 @@
 #include "../device_vectors.cuh"
 #include "../message_of.hpp"
 #include "../ordinals.cuh"
+#include "arrays.hpp"
 #include "multi_gpu_sort/multi_gpu_sort.cuh"
 #include "multi_gpu_sort/oracle.hpp"
 
@@ -23,21 +24,6 @@ namespace {
 
 using testing::HasSubstr;
 
-template <class K>
-std::vector<K> numbers(const std::string& arrangement, std::int64_t n, unsigned seed) {
-  std::mt19937_64 random(seed);
-  std::vector<K> all;
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::int64_t number = static_cast<std::int64_t>(random() % 1'000'000);
-    if (arrangement == "sorted") number = i;
-    if (arrangement == "reversed") number = n - i;
-    if (arrangement == "all equal") number = 5;
-    if (arrangement == "few unique") number = number % 3;
-    if (arrangement == "half equal" && number % 2 == 0) number = 500'000;
-    all.push_back(static_cast<K>(number));
-  }
-  return all;
-}
 std::vector<std::string> arrangements() {
   if (is_small()) return {"uniform", "few unique"};
   return {"uniform", "sorted", "reversed", "all equal", "few unique", "half equal"};

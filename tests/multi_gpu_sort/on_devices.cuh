@@ -7,18 +7,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <random>
 #include <utility>
 #include <vector>
 
 #include "../device_vectors.cuh"
 #include "../ordinals.cuh"
+#include "arrays.hpp"
 #include "core/devices.cuh"
 #include "multi_gpu_sort/oracle.hpp"
 
 namespace warpath::multi_gpu_sort::test {
-
-using oracle::Parts;
 
 /// A test on so many devices, 1 to 8; in short runs on some of these.
 class OnSomeDevices : public testing::TestWithParam<int> {
@@ -71,26 +69,5 @@ class OnDevices {
   const Devices& devices_;
   std::deque<Arriving<T>> buffers_;
 };
-
-/// Cuts into parts of about equal sizes, or of any, some of none.
-template <class T>
-Parts<T> cut(const std::vector<T>& all, int count, bool is_even, unsigned seed) {
-  std::mt19937 random(seed);
-  const auto n = static_cast<std::int64_t>(all.size());
-  std::vector<std::int64_t> ends;
-  for (int i = 1; i < count; ++i) {
-    ends.push_back(is_even ? n * i / count : static_cast<std::int64_t>(random() % (n + 1)));
-  }
-  if (count > 2 && !is_even) ends[0] = ends[1];  // a part without elements
-  std::sort(ends.begin(), ends.end());
-  ends.push_back(n);
-  Parts<T> parts;
-  std::int64_t begin = 0;
-  for (const std::int64_t end : ends) {
-    parts.emplace_back(all.begin() + begin, all.begin() + end);
-    begin = end;
-  }
-  return parts;
-}
 
 }  // namespace warpath::multi_gpu_sort::test

@@ -17,23 +17,6 @@
 namespace warpath::multi_gpu_sort::test {
 namespace {
 
-/// Numbers in the arrangements that matter to an exchange.
-template <class K>
-std::vector<K> numbers(const std::string& arrangement, std::int64_t n, unsigned seed) {
-  std::mt19937_64 random(seed);
-  std::vector<K> all;
-  for (std::int64_t i = 0; i < n; ++i) {
-    std::int64_t number = static_cast<std::int64_t>(random() % 1'000'000);
-    if (arrangement == "sorted") number = i;
-    if (arrangement == "reversed") number = n - i;
-    if (arrangement == "all equal") number = 5;
-    if (arrangement == "few unique") number = number % 3;
-    if (arrangement == "half equal" && number % 2 == 0) number = 500'000;
-    if (arrangement == "zipf") number = 1'000'000 / (number + 1);
-    all.push_back(static_cast<K>(number));
-  }
-  return all;
-}
 std::vector<std::string> arrangements() {
   if (is_small()) return {"few unique", "reversed", "zipf"};
   return {"uniform", "sorted", "reversed", "all equal", "few unique", "half equal", "zipf"};
