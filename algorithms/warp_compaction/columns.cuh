@@ -34,11 +34,17 @@ inline constexpr bool fits_registers =
     !is_column<T> || (sizeof(T) <= 16 && std::is_default_constructible_v<T> &&
                       (alignof(T) >= 4 || sizeof(T) <= 3 * alignof(T)));
 
-/// Whether single_pass moves a rule's elements through registers; else they stay where they are,
-/// and their bytes are copied by lists of those that are kept.
+/// Whether single_pass moves a rule's elements through registers; else they stay in memory, and
+/// their bytes are copied by lists of those that are kept.
 template <class Rule>
 inline constexpr bool is_in_registers =
     fits_registers<typename Rule::Item>&& fits_registers<typename Rule::Companion>;
+
+/// Whether the elements of each column that a rule writes consist of 4-byte words.
+template <class Rule>
+inline constexpr bool writes_words = sizeof(typename Rule::Item) % 4 == 0 &&
+                                     (!Rule::writes_companion ||
+                                      sizeof(typename Rule::Companion) % 4 == 0);
 
 /// Element i of a column, or null where there is no column.
 template <class T>
@@ -56,6 +62,13 @@ struct Columns {
   T* items = nullptr;
   U* companions = nullptr;
   std::int64_t count = 0;
+};
+
+/// Where the elements of a tile are: its items, and their companions if there are any.
+template <class T, class U>
+struct TilePointers {
+  T* items;
+  U* companions;
 };
 
 template <class Rule>

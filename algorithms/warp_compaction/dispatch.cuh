@@ -7,11 +7,12 @@
 #include <type_traits>
 
 #include "core/buffer.cuh"
+#include "core/divide_up.hpp"
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
-#include "warp_compaction/indexed.cuh"
 #include "warp_compaction/pipeline.cuh"
 #include "warp_compaction/single_pass.cuh"
+#include "warp_compaction/staged.cuh"
 #include "warp_compaction/two_pass.cuh"
 #include "warp_compaction/variant.hpp"
 
@@ -31,7 +32,8 @@ constexpr auto tuning_of() {
 template <class Rule>
 using TuningOf = decltype(tuning_of<Rule>());
 
-/// Whether a rule has a pipeline: its elements fit in a few stages, and it looks nowhere else.
+/// Whether a rule has a pipeline: its elements fit in a few stages, and it looks nowhere else. If
+/// they are listed, they consist of words: of others, staged_kernel copies words all the same.
 template <class Rule>
 constexpr bool has_pipeline() {
   if constexpr (Rule::fetches) {
@@ -39,7 +41,7 @@ constexpr bool has_pipeline() {
   } else if constexpr (is_in_registers<Rule>) {
     return true;
   } else {
-    return TuningOf<Rule>::has_pipeline;
+    return element_bytes<Rule> <= 64 && writes_words<Rule>;
   }
 }
 
@@ -50,10 +52,7 @@ bool can_pipeline(const InputOf<Rule>& in) {
     return false;
   } else {
     using Shape = typename TuningOf<Rule>::Pipeline;
-    const auto is_aligned = [](const void* pointer) {
-      return reinterpret_cast<std::uintptr_t>(pointer) % hopper::bulk_bytes == 0;
-    };
-    return is_aligned(in.items) && is_aligned(in.companions) &&
+    return items_before_lines<Rule>(in) >= 0 &&
            can_run(pipeline_kernel<Rule, Shape>,
                    {.hopper = true, .shared_bytes = sizeof(PipelineStorage<Rule, Shape>)});
   }
@@ -91,30 +90,46 @@ Path possible_path(Path asked, const InputOf<Rule>& in) {
 template <class Rule>
 void run_single_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<Rule>& out,
                      std::int64_t* kept, Workspace& workspace, cudaStream_t stream, Path asked) {
-  const auto launch_shape = [&]<class Shape>(Shape, auto kernel, std::size_t shared_bytes) {
-    const std::int64_t tiles = (in.count + Shape::tile_items - 1) / Shape::tile_items;
+  // `head` items are a tile of their own, and `more` are further arguments.
+  const auto launch_shape = [&]<class Shape>(Shape, auto kernel, std::size_t shared_bytes, int head,
+                                             auto... more) {
+    const std::int64_t after = std::max<std::int64_t>(in.count - head, 0);
+    const std::int64_t tiles = (head > 0 ? 1 : 0) + divide_up(after, Shape::tile_items);
     // As many blocks as fit at once, or as there are tiles.
     const std::int64_t blocks =
         std::min<std::int64_t>(tiles, resident_blocks(kernel, Shape::threads, shared_bytes));
     launch({static_cast<unsigned>(blocks), Shape::threads, shared_bytes, stream}, kernel, rule, in,
-           out, workspace.look_back(stream, tiles), kept);
+           out, workspace.look_back(stream, tiles), kept, more...);
   };
   const auto launch_pipeline = [&] {
     if constexpr (has_pipeline<Rule>()) {
       using Shape = typename TuningOf<Rule>::Pipeline;
-      launch_shape(Shape{}, pipeline_kernel<Rule, Shape>, sizeof(PipelineStorage<Rule, Shape>));
+      const int head = items_before_lines<Rule>(in);
+      launch_shape(Shape{}, pipeline_kernel<Rule, Shape>, sizeof(PipelineStorage<Rule, Shape>),
+                   head, head);
     }
   };
   if constexpr (!is_in_registers<Rule>) {
     if (takes_pipeline<Rule>(asked, in)) {
       launch_pipeline();
     } else {
-      launch_shape(IndexedShape{}, indexed_kernel<Rule>, sizeof(IndexedStorage));
+      using Tuning = TuningOf<Rule>;
+      const auto launch_staged = [&]<class Shape>(Shape shape) {
+        static_assert(sizeof(StagedStorage<Rule, Shape>) <= least_shared_bytes);
+        launch_shape(shape, staged_kernel<Rule, Shape>, sizeof(StagedStorage<Rule, Shape>), 0);
+      };
+      const std::int64_t bytes = in.count * static_cast<std::int64_t>(element_bytes<Rule>);
+      if (asked == Path::small || (asked == Path::automatic && bytes <= Tuning::small_bytes)) {
+        launch_staged(typename Tuning::Small{});
+      } else {
+        launch_staged(typename Tuning::Plain{});
+      }
     }
   } else {
     using Tuning = TuningOf<Rule>;
     const auto launch_plain = [&]<class Shape>(Shape shape) {
-      launch_shape(shape, single_pass_kernel<Rule, Shape>, sizeof(SinglePassStorage<Rule, Shape>));
+      launch_shape(shape, single_pass_kernel<Rule, Shape>, sizeof(SinglePassStorage<Rule, Shape>),
+                   0);
     };
     const Path path = possible_path<Rule>(asked, in);
     if (path == Path::small) {

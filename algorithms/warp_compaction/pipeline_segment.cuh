@@ -16,6 +16,7 @@
 #include "core/vector.cuh"
 #include "core/warp.cuh"
 #include "warp_compaction/columns.cuh"
+#include "warp_compaction/listed.cuh"
 #include "warp_compaction/segment.cuh"
 #include "warp_compaction/tuning.hpp"
 
@@ -41,15 +42,12 @@ __device__ __forceinline__ void warp_copy_listed_to_ring(RingColumn<T, Items>& r
                                                          int count) {
   using Unit = Access<sizeof(T)>;
   constexpr int units = sizeof(T) / sizeof(Unit);
-  const auto* const source = reinterpret_cast<const Unit*>(from);
   auto* const target = reinterpret_cast<Unit*>(ring.bytes);
   const int first = static_cast<int>(rank % Items) * units;
-#pragma unroll 4
-  for (int u = lane_index(); u < count * units; u += warp_threads) {
+  warp_copy_listed<Unit>(from, list, count, [&](int u) -> Unit& {
     const int place = first + u;
-    target[place < Items * units ? place : place - Items * units] =
-        source[list[u / units] * units + u % units];
-  }
+    return target[place < Items * units ? place : place - Items * units];
+  });
 }
 
 /// A copier's share of `count` items of the ring, from number `begin` on, to `to`, by words of the
@@ -149,12 +147,16 @@ class RegisterSegment {
   template <class T, int Items>
   __device__ static void copy_out(T* to, RingColumn<T, Items>& ring, unsigned begin, int count,
                                   int copier) {
-    const int phase =
-        static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(T) % warp_threads);
+    if constexpr (sizeof(T) < 4) {
+      warp_copy_from_ring(to, ring, begin, count, copier, Shape::copiers);
+    } else {
+      const int phase =
+          static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(T) % warp_threads);
 #pragma unroll 4
-    for (int i = copier * warp_threads + lane_index() - phase; i < count;
-         i += Shape::copiers * warp_threads) {
-      if (i >= 0) to[i] = ring[begin + i];
+      for (int i = copier * warp_threads + lane_index() - phase; i < count;
+           i += Shape::copiers * warp_threads) {
+        if (i >= 0) to[i] = ring[begin + i];
+      }
     }
   }
 
@@ -188,22 +190,11 @@ class ListedSegment {
   }
   template <bool IsFull>
   __device__ __forceinline__ void decide(const Rule& rule, std::int64_t index, int count) {
-    kept_ = 0;
     __syncwarp();  // the last tile's list is read
-#pragma unroll 4
-    for (int row = 0; row < Shape::segment_items / warp_threads; ++row) {
-      const int i = segment_ + row * warp_threads + lane_index();
-      const bool is_kept = (IsFull || i < count) &&
-                           rule.keep(tile_.items + i, column_at(tile_.companions, i), index + i);
-      const unsigned kept_of_row = __ballot_sync(full_warp, is_kept);
-      if (is_kept)
-        list_[kept_ + __popc(kept_of_row & lanes_below())] = static_cast<std::uint16_t>(i);
-      kept_ += __popc(kept_of_row);
-    }
+    kept_ =
+        warp_list_kept<IsFull>(rule, tile_, segment_, Shape::segment_items, index, count, list_);
   }
-  [[nodiscard]] __device__ __forceinline__ int kept() const {
-    return kept_;
-  }
+  [[nodiscard]] __device__ __forceinline__ int kept() const { return kept_; }
   template <class Items, class Companions>
   __device__ __forceinline__ void write(Items& items, Companions& companions, unsigned rank) const {
     __syncwarp();  // the list is there

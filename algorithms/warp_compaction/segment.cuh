@@ -62,13 +62,6 @@ struct Vector<NoCompanion, Width> {
   __device__ __forceinline__ void load(const NoCompanion*, bool, int = 0) {}
 };
 
-/// Where the elements of a tile are: its items, and their companions if there are any.
-template <class T, class U>
-struct TilePointers {
-  T* items;
-  U* companions;
-};
-
 /// A batch of a warp's items in registers: `batch_rows` rows, and in a row a vector for each lane.
 /// One full warp; first load, then decide, then the rest.
 template <class Rule, class Shape>

@@ -51,11 +51,21 @@ struct PipelineShape : TileShape<Width, Warps, Batches> {
                 (RingItems & (RingItems - 1)) == 0);
 };
 
-/// `single_pass` for large elements, which stay in global memory until they are copied: shared
-/// memory holds only which ones are kept.
-struct IndexedShape : TileShape<1, 8, 1> {
-  static constexpr int threads = 8 * 32;
+/// `single_pass` for elements that are listed: each warp takes a segment of the tile, which is less
+/// than a row where elements are large.
+template <int Warps, int SegmentItems>
+struct StagedShape {
+  static constexpr int warps = Warps;
+  static constexpr int threads = Warps * 32;
+  static constexpr int segment_items = SegmentItems;
+  static constexpr int tile_items = Warps * segment_items;
 };
+
+/// At most `most` items, but one at least: whole rows, or a power of two where they are less.
+constexpr int staged_segment(std::size_t most) {
+  return static_cast<int>(most >= 32 ? most / 32 * 32
+                                     : std::bit_floor(std::max(most, std::size_t{1})));
+}
 
 /// The source's two passes: 2048 warps, whatever n is. It has 1024 threads in a block; here fewer,
 /// in more blocks, where a warp's rows and write buffers are so large that not all of them fit.
@@ -64,6 +74,11 @@ constexpr int two_pass_warps_a_block(std::size_t bytes_of_warp) {
   return static_cast<int>(
       std::clamp<std::size_t>(std::bit_floor(least_shared_bytes / bytes_of_warp), 1, 32));
 }
+
+/// What the pipeline's slots leave of a Hopper multiprocessor's 227 KiB, and what a stage has
+/// beside its tile: a cache line in front of each column, and barriers.
+inline constexpr std::size_t pipeline_room = (std::size_t{227} << 10) - 1792;
+inline constexpr std::size_t stage_overhead = 3 * 128;
 
 /// Which shapes single_pass takes for elements of `Bytes` in all their columns, `WrittenBytes` of
 /// which are written, and for inputs of how many bytes.
@@ -74,17 +89,17 @@ struct SinglePassTuning {
   // not count.
   static constexpr int width = Bytes < 8 ? 4 : Bytes < 16 ? 2 : 1;
 
-  // Of a Hopper multiprocessor's 227 KiB, the pipeline gives 128 to the ring, 2 to the slots, and
-  // the rest to stages. Tiles of about 32 KiB are the smallest that do not wait for their places.
+  // Of a Hopper multiprocessor's 227 KiB, the pipeline gives 128 to the ring, and the rest to
+  // stages. Tiles of about 32 KiB are the smallest that do not wait for their places.
   static constexpr int pipeline_warps = 8;
   static constexpr int pipeline_batches = Bytes <= 24 ? 2 : 1;
   static constexpr int ring_items = static_cast<int>(std::max(
       std::bit_floor((std::size_t{128} << 10) / WrittenBytes),
       std::bit_ceil(std::size_t{pipeline_warps * pipeline_batches * batch_rows * 32 * width})));
   static constexpr std::size_t stage_bytes =
-      Bytes * pipeline_warps * pipeline_batches * batch_rows * 32 * width + 256;
+      Bytes * pipeline_warps * pipeline_batches * batch_rows * 32 * width + stage_overhead;
   static constexpr int stages = static_cast<int>(
-      std::clamp<std::size_t>(((225 << 10) - ring_items * WrittenBytes) / stage_bytes, 2, 8));
+      std::clamp<std::size_t>((pipeline_room - ring_items * WrittenBytes) / stage_bytes, 2, 8));
 
   using Small = PlainShape<width, 8, 1>;
   using Medium = PlainShape<width, 16, 1>;
@@ -95,15 +110,12 @@ struct SinglePassTuning {
   static constexpr long long pipeline_bytes = 96 << 20;
 };
 
-/// The same for elements that do not go through registers: the pipeline's shape. All else has the
-/// IndexedShape.
+/// The same for elements that do not go through registers.
 template <std::size_t Bytes, std::size_t WrittenBytes = Bytes>
 struct ListedTuning {
-  static constexpr bool has_pipeline = Bytes <= 64;
-
   // Tiles of 16 to 32 KiB, again; of at most 32 rows a warp.
   static constexpr std::size_t row_bytes = 32 * Bytes;
-  static constexpr int pipeline_warps = Bytes <= 32 ? 8 : 4;
+  static constexpr int pipeline_warps = Bytes <= 16 ? 16 : Bytes <= 32 ? 8 : 4;
   static constexpr int rows = static_cast<int>(std::clamp<std::size_t>(
       std::bit_floor((std::size_t{32} << 10) / (pipeline_warps * row_bytes)), batch_rows, 32));
   static constexpr int pipeline_batches = rows / batch_rows;
@@ -112,11 +124,18 @@ struct ListedTuning {
       static_cast<int>(std::max(std::bit_floor((std::size_t{128} << 10) / WrittenBytes),
                                 static_cast<std::size_t>(tile_items)));
   static constexpr std::size_t others = ring_items * WrittenBytes + tile_items * 2;  // and lists
-  static constexpr int stages = static_cast<int>(
-      std::clamp<std::size_t>(((225 << 10) - others) / (Bytes * tile_items + 256), 2, 8));
+  static constexpr int stages = static_cast<int>(std::clamp<std::size_t>(
+      (pipeline_room - others) / (Bytes * tile_items + stage_overhead), 2, 8));
 
   using Pipeline = PipelineShape<1, pipeline_warps, pipeline_batches, 8, stages, ring_items>;
   static constexpr long long pipeline_bytes = 96 << 20;
+
+  // Here blocks share a multiprocessor; small inputs shall have enough tiles for all of them.
+  template <std::size_t TileBytes>
+  using Staged = StagedShape<8, staged_segment(TileBytes / (8 * Bytes))>;
+  using Small = Staged<(8 << 10)>;
+  using Plain = Staged<(Bytes <= 32 ? 24 << 10 : 32 << 10)>;
+  static constexpr long long small_bytes = 2 << 20;
 };
 
 /// The same for a rule that fetches records. What it waits for is random reads: they must never

@@ -19,13 +19,14 @@ namespace warpath::warp_compaction::test {
 /// Elements of a tile of the kernel that a call takes, if its input is small.
 template <class Rule>
 std::int64_t tile_of(const Way& way) {
+  using Tuning = detail::TuningOf<Rule>;
   if constexpr (!detail::is_in_registers<Rule>) {
+    const bool is_small = way.options.path == Path::small || way.options.path == Path::automatic;
     if constexpr (detail::has_pipeline<Rule>()) {
-      if (way.options.path == Path::pipeline) return detail::TuningOf<Rule>::Pipeline::tile_items;
+      if (way.options.path == Path::pipeline) return Tuning::Pipeline::tile_items;
     }
-    return detail::IndexedShape::tile_items;
+    return is_small ? Tuning::Small::tile_items : Tuning::Plain::tile_items;
   } else {
-    using Tuning = detail::TuningOf<Rule>;
     if (way.options.path == Path::medium) return Tuning::Medium::tile_items;
     if (way.options.path == Path::plain) return Tuning::Plain::tile_items;
     if constexpr (!Rule::fetches) {
@@ -128,8 +129,7 @@ TYPED_TEST_P(CompactionTest, TwoPasses) {
   }
 }
 
-// Outputs and inputs that are not aligned to the vectors that kernels would like to move. A
-// misaligned input takes the plain kernel instead of the pipeline.
+// Outputs and inputs that are not aligned to the vectors that kernels would like to move.
 TYPED_TEST_P(CompactionTest, Alignments) {
   for (const Way& way : single_pass_ways) {
     for (int in_offset = 0; in_offset < 8; ++in_offset) {

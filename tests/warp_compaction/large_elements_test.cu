@@ -1,6 +1,6 @@
 // Elements that do not go through registers: of 20 to 256 bytes, or of 4 to 16 that are hardly
-// aligned. They stay in global memory until they are copied, or in their stage of the pipeline. And
-// what devices with less shared memory do with the largest ones.
+// aligned. They stay in shared memory until they are copied. And what devices with less of it do
+// with the largest ones.
 #include "../emulated_device.cuh"
 #include "element_sizes.cuh"
 
@@ -78,9 +78,21 @@ TEST(LargeElements, TwoColumnsOfThemAreCompacted) {
 TEST(LargeElements, TwoColumnsGoThroughThePipeline) {
   const Way way = single_pass_by(Path::pipeline);
   expect_unique_by_key<Bytewise<12>, Bytewise<20>>(way, 0);
-  expect_unique_by_key<Bytewise<4, 4>, Bytewise<31>>(way, 0);
-  expect_unique_by_key<Bytewise<5>, Bytewise<8, 8>>(way, 0);
+  expect_unique_by_key<Bytewise<4, 4>, Bytewise<28>>(way, 0);
+  expect_unique_by_key<Bytewise<4>, Bytewise<8, 8>>(way, 0);
   expect_unique_by_key<Bytewise<32, 16>, Bytewise<32, 2>>(way, 0);
+  // Both begin a line after some of them.
+  expect_unique_by_key<Bytewise<12>, Bytewise<36>>(way, 4);
+}
+
+// Elements of odd sizes have no pipeline; of two columns, each has its own place in a line.
+TEST(LargeElements, TwoColumnsOfOddSizesAreCompacted) {
+  for (const Way& way : {single_pass_by(Path::small), single_pass_by(Path::plain)}) {
+    expect_unique_by_key<Bytewise<5>, Bytewise<8, 8>>(way, 1);
+    expect_unique_by_key<Bytewise<2, 2>, Bytewise<31>>(way, 2);
+    expect_unique_by_key<Bytewise<1>, Bytewise<3>>(way, 3);
+    expect_unique_by_key<Bytewise<33>, Bytewise<1>>(way, 5);
+  }
 }
 
 #ifdef SIMT_EMULATION

@@ -33,6 +33,30 @@ MUTATIONS = [
         "while (<<<end - begin_ > Shape::ring_items ||| end - begin_ > Shape::ring_items + 32>>>) free_oldest();",
     ),
     (
+        "pipeline: a short first tile is as long as the others",
+        "missing_(<<<head > 0 ? Shape::tile_items - head : 0 ||| 0>>>) {}",
+    ),
+    (
+        "pipeline: no halo in front of the first whole tile",
+        "const bool has_halo = <<<!Rule::reads_previous || i == 0 || ||| true ||>>>",
+    ),
+    (
+        "staged: the bytes before the first line are left out",
+        "{{{if (const int i = begin + thread; i < min(lines_begin, end)) bytes[i] = source[i]; ||| ;}}}",
+    ),
+    (
+        "staged: the bytes after the last line are left out",
+        "{{{if (const int i = max(lines_begin, lines_end) + thread; i < end) bytes[i] = source[i]; ||| ;}}}",
+    ),
+    (
+        "staged: a word has bytes of one element only",
+        "const int own = <<<min(4, size - i % size) ||| 4>>>;",
+    ),
+    (
+        "staged: no barrier before the tile is read",
+        "{{{__syncthreads();  // the tile is there ||| ;}}}",
+    ),
+    (
         "pipeline: a stage is free while what it keeps is copied",
         "static constexpr bool leaves_its_stage = <<<false ||| true>>>;",
     ),

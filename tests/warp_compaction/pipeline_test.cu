@@ -2,6 +2,8 @@
 // soon.
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "../device_vectors.cuh"
@@ -43,7 +45,7 @@ void expect_kept(const std::vector<bool>& is_kept) {
          detail::pipeline_kernel<Rule, Shape>, Rule{},
          detail::InputOf<Rule>{in.data(), nullptr, in.count()},
          detail::OutputOf<Rule>{out.span().data, nullptr, in.count()},
-         workspace.look_back(nullptr, static_cast<std::int64_t>(is_kept.size())), kept.data());
+         workspace.look_back(nullptr, static_cast<std::int64_t>(is_kept.size())), kept.data(), 0);
   ASSERT_EQ(kept.get(nullptr), static_cast<std::int64_t>(expected.size()));
   EXPECT_TRUE(out.get(kept.get(nullptr)) == expected);
 }
@@ -96,7 +98,7 @@ __global__ void late_first_tile_pipeline_kernel(CountedRule rule, detail::InputO
   }
   if (threadIdx.x == 0) wait_until(is_drawn, 1);
   __syncthreads();  // the first tile is drawn
-  detail::Pipeline<CountedRule, Shape> pipeline(in, out, look_back);
+  detail::Pipeline<CountedRule, Shape> pipeline(in, out, look_back, 0);
   pipeline.init();
   pipeline.run(rule, kept);
 }
@@ -136,6 +138,57 @@ TEST(Pipeline, RingIsNotWrittenOverBeforeItIsCopied) {
                                                  dim3(Shape::threads), arguments, bytes, nullptr));
   ASSERT_EQ(kept.get(nullptr), static_cast<std::int64_t>(expected.size()));
   EXPECT_TRUE(out.get(kept.get(nullptr)) == expected);
+}
+
+/// Where a column of T lies that begins `bytes` after a cache line. It is not read.
+template <class T>
+const T* column_after_line(int bytes) {
+  return reinterpret_cast<const T*>(std::uintptr_t{1 << 20} + static_cast<std::uintptr_t>(bytes));
+}
+template <int Size>
+struct Bytes {
+  unsigned char bytes[Size];
+};
+struct Any {
+  template <class T>
+  __host__ __device__ bool operator()(const T&) const {
+    return true;
+  }
+};
+template <class T>
+int items_before(int bytes) {
+  return detail::items_before_lines<detail::KeepIf<T, Any>>({column_after_line<T>(bytes), {}, 0});
+}
+template <class T, class U>
+int items_before(int item_bytes, int companion_bytes) {
+  return detail::items_before_lines<detail::KeepFirstOfRun<T, U, std::equal_to<>>>(
+      {column_after_line<T>(item_bytes), column_after_line<U>(companion_bytes), 0});
+}
+
+TEST(Pipeline, TilesBeginWhereCacheLinesDo) {
+  EXPECT_EQ(items_before<double>(0), 0);
+  EXPECT_EQ(items_before<double>(8), 15);
+  EXPECT_EQ(items_before<int>(124), 1);
+  EXPECT_EQ(items_before<unsigned char>(1), 127);
+  EXPECT_EQ(items_before<Bytes<12>>(12), 31);
+  EXPECT_EQ((items_before<float, double>(4, 8)), 31);
+}
+
+TEST(Pipeline, TilesBeginALineOfBulkCopiesWhereNoCacheLineIsNear) {
+  EXPECT_EQ(items_before<Bytes<63>>(63), 15);
+  EXPECT_EQ((items_before<int, int>(0, 16)), 0);
+}
+
+TEST(Pipeline, NeedsAPlaceWhereAllColumnsBeginALine) {
+  EXPECT_EQ(items_before<Bytes<12>>(1), -1);
+  EXPECT_EQ(items_before<Bytes<16>>(8), -1);
+  EXPECT_EQ((items_before<int, int>(120, 124)), -1);
+}
+
+// The halo of the first whole tile is a line, and must not begin before the input does.
+TEST(Pipeline, FirstTileHasRoomForAHalo) {
+  EXPECT_EQ((items_before<double, detail::NoCompanion>(120, 0)), 17);
+  EXPECT_EQ((items_before<Bytes<12>, detail::NoCompanion>(116, 0)), 33);
 }
 
 }  // namespace
