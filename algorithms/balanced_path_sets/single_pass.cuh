@@ -105,8 +105,8 @@ __global__ void find_tile_ends_kernel(Input<Key, Value> a, Input<Key, Value> b,
 template <class Shape, class Key, class Value>
 struct SinglePassStorage {
   static constexpr int stages = 3;
-  /// Bulk copies are of whole lines: the inputs' parts keep their alignment.
-  static constexpr int line_keys = hopper::line_elements<Key>;
+  /// The inputs' parts keep their places in cache lines.
+  static constexpr int line_keys = hopper::cache_line_elements<Key>;
   /// A tile has tile_items + 1 keys at most, and an extension of each input; each part begins and
   /// ends anywhere in a line.
   static constexpr int most_keys = Shape::tile_items + 3 + 4 * (line_keys - 1);
@@ -118,7 +118,7 @@ struct SinglePassStorage {
     TileTicket ticket;
     SetTile tile;
   };
-  alignas(16) Key keys[stages * stage_keys];
+  alignas(hopper::cache_line_bytes) Key keys[stages * stage_keys];
   Picks picks;     ///< where among `keys` each output of a tile was
   Drawn drawn[8];  ///< of which five are in use, from the oldest to be stored to the newest
   std::int64_t place;
@@ -238,10 +238,10 @@ class SinglePass {
     SetTile tile;
     if (is_more_) {
       tile = partitioned_tile(ticket.tile, Shape::tile_items, a_.count, b_.count, ends_);
-      tile.a_begin = stage_begin(k) + hopper::place_in_line(a_.keys + tile.a0);
+      tile.a_begin = stage_begin(k) + hopper::place_in_cache_line(a_.keys + tile.a0);
       const int a_end = tile.a_begin + tile.a_loaded();
       tile.b_begin = (a_end + Storage::line_keys - 1) / Storage::line_keys * Storage::line_keys +
-                     hopper::place_in_line(b_.keys + tile.b0);
+                     hopper::place_in_cache_line(b_.keys + tile.b0);
     }
     if (lane_index() == 0) drawn(k) = {ticket, tile};
     __syncwarp();

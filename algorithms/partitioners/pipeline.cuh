@@ -35,10 +35,10 @@
 namespace warpath::partitioners::detail {
 
 /// One full warp brings `bytes` of global memory to shared memory, where `to` has the same place in
-/// a 16-byte line as `from`, by a bulk copy of whole lines. A line that is not wholly the array's,
-/// before its first byte or after its last, is copied by lanes, and only what is wanted of it.
-/// Returns how many bytes will arrive at `loaded`; what lanes copy is there once the warp has
-/// arrived.
+/// a 16-byte line as `from`, better in a cache line, by a bulk copy of whole lines. A line that is
+/// not wholly the array's, before its first byte or after its last, is copied by lanes, and only
+/// what is wanted of it. Returns how many bytes will arrive at `loaded`; what lanes copy is there
+/// once the warp has arrived.
 __device__ __forceinline__ unsigned warp_load_lines(unsigned char* to, const unsigned char* from,
                                                     int bytes, bool is_first,
                                                     std::int64_t bytes_left,
@@ -61,7 +61,9 @@ template <class T, int Count, class Shape>
 struct PipelineStorage {
   struct Stage {
     // A tile, wherever in a line it begins; the copiers read a word beyond its end.
-    alignas(128) unsigned char bytes[Shape::tile_items * sizeof(T) + 2 * hopper::bulk_bytes];
+    alignas(hopper::cache_line_bytes) unsigned char bytes[Shape::tile_items * sizeof(T) +
+                                                          hopper::cache_line_bytes +
+                                                          hopper::bulk_bytes];
     TileTicket ticket;
     std::int64_t places[Count - 1];  ///< of the tile's first element of each class but the last
     int warp_counts[Count - 1][Shape::warps];
@@ -260,7 +262,7 @@ class Pipeline {
   /// Where a tile's elements are in its stage: at the same place in a line as in the input.
   __device__ T* elements(Stage& stage, TileTicket ticket) const {
     const auto address = reinterpret_cast<std::uintptr_t>(in_ + begin(ticket));
-    return reinterpret_cast<T*>(stage.bytes + address % hopper::bulk_bytes);
+    return reinterpret_cast<T*>(stage.bytes + address % hopper::cache_line_bytes);
   }
   /// How many of a tile's elements are of a class. One full warp.
   __device__ static unsigned members(const Stage& stage, int its_class) {

@@ -87,7 +87,7 @@ template <std::size_t Bytes>
                          : 4> {
   static constexpr int copiers = 8;
   static constexpr int stages =
-      static_cast<int>((std::size_t{227} << 10) / (PipelineShape::tile_items * Bytes + 256));
+      static_cast<int>((std::size_t{227} << 10) / (PipelineShape::tile_items * Bytes + 384));
   static constexpr int threads = (PipelineShape::warps + copiers + 4) * 32;
 };
 

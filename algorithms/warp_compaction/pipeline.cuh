@@ -52,17 +52,13 @@ constexpr int whole_lines(std::size_t bytes, int line = hopper::bulk_bytes) {
   return static_cast<int>(divide_up(static_cast<std::int64_t>(bytes), line)) * line;
 }
 
-/// Bulk copies are fastest where both ends have the same place in a line of the caches: by 9 %, at
-/// the bandwidth of an H100.
-inline constexpr int cache_line_bytes = 128;
-
 /// A column of a tile that bulk copies bring. It begins a cache line, and in front of it lies a
 /// halo of whole 16-byte lines, for the element before.
 template <class T, int TileItems>
 struct StagedColumn {
   static constexpr int halo_bytes = whole_lines(sizeof(T));
-  static constexpr int front_bytes = whole_lines(sizeof(T), cache_line_bytes);
-  alignas(cache_line_bytes) unsigned char bytes[front_bytes + TileItems * sizeof(T)];
+  static constexpr int front_bytes = whole_lines(sizeof(T), hopper::cache_line_bytes);
+  alignas(hopper::cache_line_bytes) unsigned char bytes[front_bytes + TileItems * sizeof(T)];
 
   __device__ T* elements() { return reinterpret_cast<T*>(bytes + front_bytes); }
 
@@ -398,7 +394,7 @@ int items_before_lines(const InputOf<Rule>& in, int line) {
 /// The same for cache lines, unless these are many items, or else for the lines of bulk copies.
 template <class Rule>
 int items_before_lines(const InputOf<Rule>& in) {
-  const int items = items_before_lines<Rule>(in, cache_line_bytes);
+  const int items = items_before_lines<Rule>(in, hopper::cache_line_bytes);
   const bool are_few = items * element_bytes<Rule> <= 1024;
   return items >= 0 && are_few ? items : items_before_lines<Rule>(in, hopper::bulk_bytes);
 }

@@ -11,10 +11,16 @@ namespace warpath::core_test {
 namespace {
 
 constexpr int most = 64;
+/// Elements of a 16-byte line.
+template <class T>
+constexpr int line_of = hopper::bulk_bytes / static_cast<int>(sizeof(T));
+/// A cache line before the part, and one in which it begins.
+template <class T>
+constexpr int room_of = most + 2 * hopper::cache_line_elements<T>;
 
 template <class T>
 struct LoadStorage {
-  alignas(16) T elements[most + 4 * hopper::line_elements<T>];
+  alignas(hopper::cache_line_bytes) T elements[room_of<T>];
   hopper::TransactionBarrier loaded;
 };
 
@@ -24,12 +30,13 @@ template <class T>
 __global__ void load_part_kernel(const T* array, std::int64_t elements, std::int64_t first,
                                  int count, T untouched, T* out) {
   auto& shared = dynamic_shared<LoadStorage<T>>();
-  constexpr int room = most + 4 * hopper::line_elements<T>;
+  constexpr int room = room_of<T>;
   for (int i = lane_index(); i < room; i += warp_threads) shared.elements[i] = untouched;
   if (lane_index() == 0) hopper::init(shared.loaded, 1);
   hopper::fence_for_bulk();
   __syncthreads();
-  T* const to = shared.elements + hopper::line_elements<T> + hopper::place_in_line(array + first);
+  T* const to =
+      shared.elements + hopper::cache_line_elements<T> + hopper::place_in_cache_line(array + first);
   const unsigned bytes =
       hopper::warp_bulk_load(to, array + first, count, first, elements - first, shared.loaded);
   __syncwarp();
@@ -52,7 +59,8 @@ TYPED_TEST_SUITE(BulkLoad, Elements);
 
 TYPED_TEST(BulkLoad, BringsAnyPartOfAnArray) {
   using T = TypeParam;
-  constexpr int line = hopper::line_elements<T>;
+  constexpr int line = line_of<T>;
+  constexpr int cache_line = hopper::cache_line_elements<T>;
   constexpr T untouched = 251;
   for (const int offset : {0, 1, line - 1}) {  // of the array in its first line
     for (const int elements : {1, line - 1, line, line + 1, 3 * line, 3 * line + 1}) {
@@ -62,7 +70,7 @@ TYPED_TEST(BulkLoad, BringsAnyPartOfAnArray) {
       std::vector<T> shifted(static_cast<std::size_t>(offset), T{0});
       shifted.insert(shifted.end(), values.begin(), values.end());
       const DeviceBuffer<T> memory = on_device(shifted);
-      DeviceBuffer<T> out(most + 4 * line);
+      DeviceBuffer<T> out(room_of<T>);
       for (int first = 0; first <= elements; first += elements > 2 * line && line > 8 ? 5 : 1) {
         for (const int count : {0, 1, elements - first - 1, elements - first}) {
           if (count < 0 || count > elements - first) continue;
@@ -71,7 +79,8 @@ TYPED_TEST(BulkLoad, BringsAnyPartOfAnArray) {
           launch({1, warp_threads, sizeof(LoadStorage<T>)}, load_part_kernel<T>,
                  memory.data() + offset, elements, first, count, untouched, out.data());
           const std::vector<T> found = on_host(out);
-          const int begin = line + (offset + first) % line;  // device memory is aligned to a line
+          // Device memory is aligned to a cache line.
+          const int begin = cache_line + (offset + first) % cache_line;
           const int end = begin + count;
           for (int i = 0; i < count; ++i) {
             ASSERT_EQ(found[static_cast<std::size_t>(begin + i)],

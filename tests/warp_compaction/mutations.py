@@ -38,7 +38,7 @@ MUTATIONS = [
     ),
     (
         "pipeline: no halo in front of the first whole tile",
-        "const bool has_halo = <<<!Rule::reads_previous || i == 0 || ||| true ||>>>",
+        "const bool has_halo = <<<!Rule::reads_previous ||| true>>> || i == 0 ||",
     ),
     (
         "staged: the bytes before the first line are left out",
