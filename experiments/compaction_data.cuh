@@ -28,6 +28,17 @@ __host__ __device__ inline std::uint32_t key_of(const Element16& element) {
   return element.key;
 }
 
+/// A record of `Count` units, and aligned to one. The first of them decides, or what of it fits 32
+/// bits.
+template <class Unit, int Count>
+struct Record {
+  Unit units[Count];
+};
+template <class Unit, int Count>
+__host__ __device__ std::uint32_t key_of(const Record<Unit, Count>& record) {
+  return static_cast<std::uint32_t>(record.units[0]);
+}
+
 /// Keeps an element if its key is below a bound: the share `bound / 2^31` of uniform keys.
 template <class T>
 struct KeyBelow {

@@ -1,6 +1,8 @@
 // Comparing large results where they are: on the device.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,16 +10,17 @@
 
 #include "core/buffer.cuh"
 #include "core/launch.cuh"
+#include "core/vector.cuh"
 
 namespace warpath::experiments {
 
-/// A copy of host elements on the device.
+/// A copy of host elements on the device, `offset` elements after the buffer's begin.
 template <class T>
-DeviceBuffer<T> upload(const std::vector<T>& elements) {
-  DeviceBuffer<T> buffer(static_cast<std::int64_t>(elements.size()));
+DeviceBuffer<T> upload(const std::vector<T>& elements, std::int64_t offset = 0) {
+  DeviceBuffer<T> buffer(offset + static_cast<std::int64_t>(elements.size()));
   if (!elements.empty()) {
-    WARPATH_CUDA_CHECK(cudaMemcpy(buffer.data(), elements.data(), elements.size() * sizeof(T),
-                                  cudaMemcpyHostToDevice));
+    WARPATH_CUDA_CHECK(cudaMemcpy(buffer.data() + offset, elements.data(),
+                                  elements.size() * sizeof(T), cudaMemcpyHostToDevice));
     // From pageable memory, the last bytes may still be on their way.
     WARPATH_CUDA_CHECK(cudaStreamSynchronize(nullptr));
   }
@@ -39,15 +42,14 @@ __global__ void first_difference_kernel(const Word* result, const Word* expected
 template <class T>
 std::optional<std::string> difference(const std::string& name, const T* result,
                                       const DeviceBuffer<T>& expected, cudaStream_t stream) {
-  static_assert(sizeof(T) % sizeof(std::uint32_t) == 0);
-  constexpr std::int64_t words = sizeof(T) / sizeof(std::uint32_t);
+  using Word = Access<std::min<std::size_t>(alignof(T), 4)>;
+  constexpr std::int64_t words = sizeof(T) / sizeof(Word);
   if (expected.count() == 0) return std::nullopt;
   DeviceCount first(stream);
   WARPATH_CUDA_CHECK(cudaMemsetAsync(first.data(), 0xFF, sizeof(std::int64_t), stream));
-  launch({1024, 256, 0, stream}, first_difference_kernel<std::uint32_t>,
-         reinterpret_cast<const std::uint32_t*>(result),
-         reinterpret_cast<const std::uint32_t*>(expected.data()), expected.count() * words,
-         reinterpret_cast<unsigned long long*>(first.data()));
+  launch({1024, 256, 0, stream}, first_difference_kernel<Word>,
+         reinterpret_cast<const Word*>(result), reinterpret_cast<const Word*>(expected.data()),
+         expected.count() * words, reinterpret_cast<unsigned long long*>(first.data()));
   const std::int64_t word = first.get(stream);
   if (word < 0) return std::nullopt;
   return name + "[" + std::to_string(word / words) + "] of " + std::to_string(expected.count()) +

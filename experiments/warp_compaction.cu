@@ -5,16 +5,18 @@
 #include <optional>
 #include <random>
 #include <stdexcept>
-#include <thread>
 
 #include "compaction_data.cuh"
 #include "device_compare.cuh"
 #include "harness/device.hpp"
+#include "host_inputs.hpp"
 #include "peers/cub_select.hpp"
 #include "scratch.cuh"
 #include "techniques.hpp"
 #include "warp_compaction/comparisons.hpp"
 #include "warp_compaction/oracle.hpp"
+#include "warp_compaction/records.hpp"
+#include "warp_compaction/selection.hpp"
 #include "warp_compaction/warp_compaction.cuh"
 
 namespace warpath {
@@ -25,28 +27,6 @@ using harness::Parameters;
 namespace oracle = warp_compaction::oracle;
 
 constexpr std::uint32_t key_range = 1u << 31;
-
-/// Steele, Lea, Flood: SplitMix64. The i-th number of a seed, so that any number of threads can
-/// draw.
-std::uint64_t random_bits(std::int64_t seed, std::int64_t i) {
-  auto x = static_cast<std::uint64_t>(seed) * 0xD1342543DE82EF95ull + static_cast<std::uint64_t>(i);
-  x = (x + 0x9E3779B97F4A7C15ull) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ x >> 27) * 0x94D049BB133111EBull;
-  return x ^ x >> 31;
-}
-
-template <class Fill>
-void parallel_for(std::int64_t n, Fill fill) {
-  const auto threads = static_cast<std::int64_t>(std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::thread> pool;
-  for (std::int64_t t = 0; t < threads; ++t) {
-    pool.emplace_back([=] {
-      for (std::int64_t i = n * t / threads; i < n * (t + 1) / threads; ++i) fill(i);
-    });
-  }
-  for (auto& thread : pool) thread.join();
-}
 
 /// An element with this key; the bits go where it has room beside.
 template <class T>
@@ -63,10 +43,12 @@ T make_element(std::uint32_t key, std::uint64_t bits) {
 template <class T>
 std::vector<T> uniform_elements(std::int64_t n, std::int64_t seed) {
   std::vector<T> elements(static_cast<std::size_t>(n));
-  parallel_for(n, [&elements, seed](std::int64_t i) {
-    const std::uint64_t bits = random_bits(seed, i);
-    elements[static_cast<std::size_t>(i)] =
-        make_element<T>(static_cast<std::uint32_t>(bits) % key_range, random_bits(seed + 1, i));
+  in_parts(n, [&elements, seed](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::uint64_t bits = random_bits(seed, i);
+      elements[static_cast<std::size_t>(i)] =
+          make_element<T>(static_cast<std::uint32_t>(bits) % key_range, random_bits(seed + 1, i));
+    }
   });
   return elements;
 }
@@ -88,20 +70,13 @@ template <class T>
 std::vector<T> elements_in_runs(std::int64_t n, double share, std::int64_t seed) {
   const std::vector<std::uint32_t> runs = run_numbers(n, share, seed);
   std::vector<T> elements(runs.size());
-  parallel_for(n, [&](std::int64_t i) {
-    const std::uint32_t run = runs[static_cast<std::size_t>(i)];
-    elements[static_cast<std::size_t>(i)] = make_element<T>(run, random_bits(seed + 1, run));
+  in_parts(n, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const std::uint32_t run = runs[static_cast<std::size_t>(i)];
+      elements[static_cast<std::size_t>(i)] = make_element<T>(run, random_bits(seed + 1, run));
+    }
   });
   return elements;
-}
-
-warp_compaction::Options options_of(const Parameters& point) {
-  return {harness::named<warp_compaction::Variant>(point, "variant"), point.on("coalescing")};
-}
-
-std::optional<std::string> wrong_count(std::int64_t kept, std::size_t expected) {
-  if (kept == static_cast<std::int64_t>(expected)) return std::nullopt;
-  return "kept " + std::to_string(kept) + " elements, expected " + std::to_string(expected);
 }
 
 /// One column: select_if, select_flagged and unique.
@@ -111,6 +86,7 @@ class Selection : public harness::Problem {
   explicit Selection(const Parameters& problem)
       : operation_(problem.text("operation")),
         n_(problem.integer("n")),
+        offset_(problem.integer("offset")),
         predicate_{static_cast<std::uint32_t>(problem.real("selectivity") * key_range)} {
     const std::int64_t seed = problem.integer("seed");
     elements_ = operation_ == "unique" ? elements_in_runs<T>(n_, problem.real("selectivity"), seed)
@@ -126,10 +102,10 @@ class Selection : public harness::Problem {
       });
       expected_ = oracle::compact_flagged(elements_, flags_);
     }
-    in_ = upload(elements_);
-    device_flags_ = upload(flags_);
+    in_ = upload(elements_, offset_);
+    device_flags_ = upload(flags_, offset_);
     device_expected_ = upload(expected_);
-    out_ = DeviceBuffer<T>(n_);
+    out_ = DeviceBuffer<T>(offset_ + n_);
   }
 
   harness::Execution prepare(const Parameters& point) override {
@@ -146,8 +122,8 @@ class Selection : public harness::Problem {
   }
 
   void poison(cudaStream_t stream) override {
-    WARPATH_CUDA_CHECK(
-        cudaMemsetAsync(out_.data(), 0xA5, static_cast<std::size_t>(n_) * sizeof(T), stream));
+    WARPATH_CUDA_CHECK(cudaMemsetAsync(out_.data(), 0xA5,
+                                       static_cast<std::size_t>(out_.count()) * sizeof(T), stream));
     WARPATH_CUDA_CHECK(cudaMemsetAsync(kept_.data(), 0xA5, sizeof(std::int64_t), stream));
     host_kept_ = 0;
   }
@@ -161,7 +137,7 @@ class Selection : public harness::Problem {
       return "the elements differ from the oracle's";
     }
     if (auto wrong = wrong_count(kept_.get(stream), expected_.size())) return wrong;
-    if (auto wrong = difference("out", out_.data(), device_expected_, stream)) return wrong;
+    if (auto wrong = difference("out", out().data, device_expected_, stream)) return wrong;
     count_comparisons(point, stream);
     return std::nullopt;
   }
@@ -193,8 +169,11 @@ class Selection : public harness::Problem {
     }
   }
 
-  [[nodiscard]] DeviceSpan<const T> in() const { return {in_.data(), n_}; }
-  [[nodiscard]] DeviceSpan<T> out() { return {out_.data(), n_}; }
+  [[nodiscard]] DeviceSpan<const T> in() const { return {in_.data() + offset_, n_}; }
+  [[nodiscard]] DeviceSpan<T> out() { return {out_.data() + offset_, n_}; }
+  [[nodiscard]] DeviceSpan<const std::uint8_t> flags() const {
+    return {device_flags_.data() + offset_, n_};
+  }
 
   void run(const warp_compaction::Options& options, cudaStream_t stream) {
     Workspace& workspace = *scratch_.workspace;
@@ -203,19 +182,18 @@ class Selection : public harness::Problem {
     } else if (operation_ == "unique") {
       warp_compaction::unique(in(), out(), kept_, workspace, stream, options);
     } else {
-      warp_compaction::compact_flagged(in(), device_flags_.span(), out(), kept_, workspace, stream,
-                                       options);
+      warp_compaction::compact_flagged(in(), flags(), out(), kept_, workspace, stream, options);
     }
   }
   harness::Execution prepare_cub() {
     if (operation_ == "select_if") {
-      return cub_select::select_if(in_.data(), out_.data(), kept_.data(), n_, predicate_,
+      return cub_select::select_if(in().data, out().data, kept_.data(), n_, predicate_,
                                    scratch_.peer);
     }
     if (operation_ == "unique")
-      return cub_select::unique(in_.data(), out_.data(), kept_.data(), n_, scratch_.peer);
-    return cub_select::select_flagged(in_.data(), device_flags_.data(), out_.data(), kept_.data(),
-                                      n_, scratch_.peer);
+      return cub_select::unique(in().data, out().data, kept_.data(), n_, scratch_.peer);
+    return cub_select::select_flagged(in().data, flags().data, out().data, kept_.data(), n_,
+                                      scratch_.peer);
   }
   void run_on_host() {
     auto end = host_out_.begin();
@@ -233,6 +211,7 @@ class Selection : public harness::Problem {
 
   std::string operation_;
   std::int64_t n_;
+  std::int64_t offset_;
   KeyBelow<T> predicate_;
   std::vector<T> elements_;
   std::vector<std::uint8_t> flags_;
@@ -433,18 +412,37 @@ std::unique_ptr<harness::Problem> make_with_elements(const Parameters& problem) 
   return harness::make_problem<Selection<T>>(problem);
 }
 
+[[noreturn]] void refuse(const Parameters& problem, const std::string& why) {
+  throw std::invalid_argument(
+      "element_bytes is " + std::to_string(problem.integer("element_bytes")) +
+      ", element_alignment " + std::to_string(problem.integer("element_alignment")) + ": " + why);
+}
+
 std::unique_ptr<harness::Problem> make_selection(const Parameters& problem) {
   const std::int64_t bytes = problem.integer("element_bytes");
-  if (problem.text("operation") == "remove_duplicates") {
+  const std::int64_t alignment = problem.integer("element_alignment");
+  const std::string& operation = problem.text("operation");
+  const bool has_pairs = operation == "unique_by_key" || operation == "remove_duplicates";
+  if (has_pairs && problem.integer("offset") != 0) {
+    throw std::invalid_argument("offset is " + std::to_string(problem.integer("offset")) + ": " +
+                                operation + " has arrays that begin aligned memory");
+  }
+  if (alignment != 0) {
+    if (operation != "select_if") refuse(problem, operation + " has numbers, of alignment 0");
+    if (auto made = make_records_of_bytes(problem)) return made;
+    if (auto made = make_records_of_words(problem)) return made;
+    refuse(problem,
+           "expected records of 1, 3, 5, 7, 12 or 33 bytes aligned to 1, 2 or 10 to 2, 12, 20 or "
+           "64 to 4, 24 or 32 to 8");
+  }
+  if (operation == "remove_duplicates") {
     if (bytes == 4) return RemoveDuplicates::make(problem);
-    throw std::invalid_argument("element_bytes is " + std::to_string(bytes) +
-                                ": remove_duplicates has coordinates of 4 bytes");
+    refuse(problem, "remove_duplicates has coordinates of 4 bytes");
   }
   if (bytes == 4) return make_with_elements<std::uint32_t>(problem);
   if (bytes == 8) return make_with_elements<std::uint64_t>(problem);
   if (bytes == 16) return make_with_elements<Element16>(problem);
-  throw std::invalid_argument("element_bytes is " + std::to_string(bytes) +
-                              ": expected 4, 8 or 16");
+  refuse(problem, "expected 4, 8 or 16, or the alignment of a record");
 }
 
 /// Input, output, the expected output, and two_pass_copy's temporary.
@@ -456,7 +454,7 @@ std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t flags = operation == "select_flagged" ? n : 0;
   const std::int64_t tuples =
       operation == "remove_duplicates" ? n * RemoveDuplicates::dimensions * 4 : 0;
-  return 4 * n * element + flags + tuples + (1 << 20);
+  return 4 * (n + problem.integer("offset")) * element + flags + tuples + (1 << 20);
 }
 
 }  // namespace
@@ -478,8 +476,12 @@ harness::Technique warp_compaction_technique() {
                "what is kept: by a predicate, by flags, the first of each run (with its value), "
                "distinct tuples"),
            integer_parameter("n", 1 << 20, 1, 4294967295, "input elements"),
-           integer_parameter("element_bytes", 4, 4, 16,
-                             "bytes of an element (of a key): 4, 8 or 16"),
+           integer_parameter("element_bytes", 4, 1, 64,
+                             "bytes of an element (of a key): 4, 8 or 16, or of a record"),
+           integer_parameter("element_alignment", 0, 0, 8,
+                             "bytes that a record is aligned to: its units; 0: a number"),
+           integer_parameter("offset", 0, 0, 1024,
+                             "elements between aligned memory and the arrays' begin"),
            real_parameter("selectivity", 0.5, 0, 1, "share of the elements that is kept"),
            seed_parameter("of the input"),
            of_variants(switch_parameter("coalescing", true,

@@ -299,6 +299,54 @@ def _speedup_panels(archive: Archive, rows: list[Row], panel: str, title) -> Fig
     return _finish(figure, archive, rows, "single_pass against CUB (above 1: faster than CUB)")
 
 
+def records(archive: Archive) -> Figure:
+    """The time of CUB over the time of single_pass, for records of each size and alignment."""
+    rows = [row for row in archive.timed_rows(LOOKS) if row.variant in ("single_pass", "cub")]
+    ours = {row.problem: row for row in archives.where(rows, variant="single_pass")}
+    pairs = [
+        (row, ours[row.problem])
+        for row in archives.where(rows, variant="cub")
+        if row.problem in ours
+    ]
+    if not pairs:
+        raise NothingToDraw(f"{archive.name} has no point that both CUB and single_pass have")
+    panels_of = sorted({_place_of(one) for _, one in pairs}, key=lambda place: (place[1], -place[0]))
+    shares = archives.values_of([one for _, one in pairs], "selectivity")
+    width = 0.84 / len(shares)
+    figure, panels = style.new_figure(1, len(panels_of), width=9, height=2.2)
+    for axes, place in zip(panels, panels_of, strict=True):
+        here = [pair for pair in pairs if _place_of(pair[1]) == place]
+        kinds = sorted({_kind_of(one) for _, one in here})
+        for cub, one in here:
+            share = shares.index(one.params["selectivity"])
+            x = kinds.index(_kind_of(one)) + (share - (len(shares) - 1) / 2) * width
+            look = style.graded(f"{100 * shares[share]:g} % kept", share, len(shares))
+            style.bar(axes, width, style.time_ratio(x, cub, one), look)
+        axes.axhline(1, color=style.PEER, linewidth=1.6, zorder=3)
+        axes.set_xticks(range(len(kinds)), [_kind_label(*kind) for kind in kinds])
+        megabytes, offset = place
+        begin = f", arrays {offset} elements after aligned memory" if offset else ""
+        axes.set_title(f"{megabytes} MB{begin}")
+        style.from_zero(axes)
+    style.outer_labels(panels, 1, "bytes of a record / aligned to", "CUB / single_pass (ratio)")
+    return _finish(figure, archive, [row for pair in pairs for row in pair], "Records against CUB")
+
+
+def _place_of(row: Row) -> tuple[int, int]:
+    """The size of the input in MB, and how many elements it begins after aligned memory."""
+    return round(row.params["n"] * row.params["element_bytes"] / 1e6), row.params["offset"]
+
+
+def _kind_of(row: Row) -> tuple[int, int]:
+    """Bytes and alignment of an element; that of a number is its size."""
+    size = row.params["element_bytes"]
+    return size, row.params["element_alignment"] or size
+
+
+def _kind_label(size: int, alignment: int) -> str:
+    return f"{size} / {alignment}"
+
+
 def _finish(figure: Figure, archive: Archive, rows: list[Row], title: str) -> Figure:
     return style.finish(figure, archive, rows, title)
 
@@ -309,6 +357,7 @@ FIGURES = [
     FigureSpec("warp_compaction_speedup", "throughput", speedup),
     FigureSpec("warp_compaction_element_sizes", "element_sizes", element_sizes),
     FigureSpec("warp_compaction_element_speedup", "element_sizes", element_speedup),
+    FigureSpec("warp_compaction_records", "records", records),
     FigureSpec("warp_compaction_coalescing", "coalescing", coalescing),
     FigureSpec("warp_compaction_passes", "passes", passes),
 ]

@@ -3,16 +3,9 @@
 
 #include "peers/cub_call.hpp"
 #include "peers/cub_select.hpp"
+#include "peers/cub_select_if.cuh"
 
 namespace warpath::experiments::cub_select {
-
-template <class T>
-harness::Execution select_if(const T* in, T* out, std::int64_t* kept, std::int64_t n,
-                             KeyBelow<T> predicate, const Storage& storage) {
-  return cub_call(storage, [=](void* memory, std::size_t& bytes, cudaStream_t stream) {
-    return cub::DeviceSelect::If(memory, bytes, in, out, kept, n, predicate, stream);
-  });
-}
 
 template <class T>
 harness::Execution select_flagged(const T* in, const std::uint8_t* flags, T* out,
