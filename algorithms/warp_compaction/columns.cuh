@@ -40,6 +40,15 @@ template <class Rule>
 inline constexpr bool is_in_registers =
     fits_registers<typename Rule::Item>&& fits_registers<typename Rule::Companion>;
 
+/// Whether elements that go through registers take several accesses each: a lane's lie apart then,
+/// and where the pipeline does not run, it is faster to list them.
+template <class T>
+inline constexpr bool takes_accesses = is_column<T> && sizeof(T) > 8 && sizeof(T) > alignof(T);
+template <class Rule>
+inline constexpr bool is_listed_without_pipeline =
+    !Rule::fetches &&
+    (takes_accesses<typename Rule::Item> || takes_accesses<typename Rule::Companion>);
+
 /// Whether the elements of each column that a rule writes consist of 4-byte words.
 template <class Rule>
 inline constexpr bool writes_words = sizeof(typename Rule::Item) % 4 == 0 &&

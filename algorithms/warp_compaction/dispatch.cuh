@@ -67,24 +67,28 @@ bool takes_pipeline(Path asked, const InputOf<Rule>& in) {
          can_pipeline<Rule>(in);
 }
 
-/// The path of elements that go through registers: the one that is asked for if the device and the
-/// input allow it, or else the fastest that they do allow. Small and medium always run.
+/// The path that is asked for if the device and the input allow it, or else the fastest that they
+/// do allow. Small and medium always run; elements that are listed have no medium one.
 template <class Rule>
 Path possible_path(Path asked, const InputOf<Rule>& in) {
   using Tuning = TuningOf<Rule>;
-  using Plain = typename Tuning::Plain;
-  static_assert(sizeof(SinglePassStorage<Rule, typename Tuning::Medium>) <= least_shared_bytes);
   const std::int64_t bytes = in.count * static_cast<std::int64_t>(element_bytes<Rule>);
   if (asked == Path::small || (asked == Path::automatic && bytes <= Tuning::small_bytes)) {
     return Path::small;
   }
-  if (asked == Path::medium || (asked == Path::automatic && bytes <= Tuning::medium_bytes)) {
-    return Path::medium;
+  if constexpr (!is_in_registers<Rule> || is_listed_without_pipeline<Rule>) {
+    return takes_pipeline<Rule>(asked, in) ? Path::pipeline : Path::plain;
+  } else {
+    using Plain = typename Tuning::Plain;
+    static_assert(sizeof(SinglePassStorage<Rule, typename Tuning::Medium>) <= least_shared_bytes);
+    if (asked == Path::medium || (asked == Path::automatic && bytes <= Tuning::medium_bytes)) {
+      return Path::medium;
+    }
+    if (takes_pipeline<Rule>(asked, in)) return Path::pipeline;
+    const bool plain_fits = can_run(single_pass_kernel<Rule, Plain>,
+                                    {.shared_bytes = sizeof(SinglePassStorage<Rule, Plain>)});
+    return plain_fits ? Path::plain : Path::medium;
   }
-  if (takes_pipeline<Rule>(asked, in)) return Path::pipeline;
-  const bool plain_fits = can_run(single_pass_kernel<Rule, Plain>,
-                                  {.shared_bytes = sizeof(SinglePassStorage<Rule, Plain>)});
-  return plain_fits ? Path::plain : Path::medium;
 }
 
 template <class Rule>
@@ -109,38 +113,31 @@ void run_single_pass(const Rule& rule, const InputOf<Rule>& in, const OutputOf<R
                    head, head);
     }
   };
-  if constexpr (!is_in_registers<Rule>) {
-    if (takes_pipeline<Rule>(asked, in)) {
-      launch_pipeline();
-    } else {
-      using Tuning = TuningOf<Rule>;
-      const auto launch_staged = [&]<class Shape>(Shape shape) {
-        static_assert(sizeof(StagedStorage<Rule, Shape>) <= least_shared_bytes);
-        launch_shape(shape, staged_kernel<Rule, Shape>, sizeof(StagedStorage<Rule, Shape>), 0);
-      };
-      const std::int64_t bytes = in.count * static_cast<std::int64_t>(element_bytes<Rule>);
-      if (asked == Path::small || (asked == Path::automatic && bytes <= Tuning::small_bytes)) {
-        launch_staged(typename Tuning::Small{});
-      } else {
-        launch_staged(typename Tuning::Plain{});
-      }
-    }
-  } else {
-    using Tuning = TuningOf<Rule>;
-    const auto launch_plain = [&]<class Shape>(Shape shape) {
-      launch_shape(shape, single_pass_kernel<Rule, Shape>, sizeof(SinglePassStorage<Rule, Shape>),
-                   0);
-    };
-    const Path path = possible_path<Rule>(asked, in);
+  const auto launch_plain = [&]<class Shape>(Shape shape) {
+    launch_shape(shape, single_pass_kernel<Rule, Shape>, sizeof(SinglePassStorage<Rule, Shape>), 0);
+  };
+  const auto launch_staged = [&]<class Shape>(Shape shape) {
+    static_assert(sizeof(StagedStorage<Rule, Shape>) <= least_shared_bytes);
+    launch_shape(shape, staged_kernel<Rule, Shape>, sizeof(StagedStorage<Rule, Shape>), 0);
+  };
+  using Tuning = TuningOf<Rule>;
+  const Path path = possible_path<Rule>(asked, in);
+  if (path == Path::pipeline) {
+    launch_pipeline();
+  } else if constexpr (!is_in_registers<Rule>) {
     if (path == Path::small) {
-      launch_plain(typename Tuning::Small{});
-    } else if (path == Path::medium) {
-      launch_plain(typename Tuning::Medium{});
-    } else if (path == Path::plain) {
-      launch_plain(typename Tuning::Plain{});
+      launch_staged(typename Tuning::Small{});
     } else {
-      launch_pipeline();
+      launch_staged(typename Tuning::Plain{});
     }
+  } else if (path == Path::small) {
+    launch_plain(typename Tuning::Small{});
+  } else if constexpr (is_listed_without_pipeline<Rule>) {
+    launch_staged(typename ListedTuning<element_bytes<Rule>, written_bytes<Rule>>::Plain{});
+  } else if (path == Path::medium) {
+    launch_plain(typename Tuning::Medium{});
+  } else {
+    launch_plain(typename Tuning::Plain{});
   }
 }
 

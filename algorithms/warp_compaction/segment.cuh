@@ -265,15 +265,36 @@ __device__ __forceinline__ int warp_compact_segment(
   return kept;
 }
 
-/// Copies `count` elements to global memory, each round of the warp to one aligned run of 32
-/// elements.
+/// Copies `count` elements from shared memory, where they begin a word, to global memory: by words
+/// of the target if an element is less than one or not aligned to one, and each round of the warp
+/// to one aligned run of 32.
 template <class T>
 __device__ __forceinline__ void warp_copy_out(T* to, const T* from, int count) {
-  const int phase =
-      static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(T) % warp_threads);
+  const auto address = reinterpret_cast<std::uintptr_t>(to);
+  if constexpr (alignof(T) >= 4) {
+    const int phase = static_cast<int>(address / sizeof(T) % warp_threads);
 #pragma unroll 4
-  for (int i = lane_index() - phase; i < count; i += warp_threads) {
-    if (i >= 0) to[i] = from[i];
+    for (int i = lane_index() - phase; i < count; i += warp_threads) {
+      if (i >= 0) to[i] = from[i];
+    }
+  } else {
+    auto* const target = reinterpret_cast<unsigned char*>(to);
+    const auto* const source = reinterpret_cast<const unsigned char*>(from);
+    const int bytes = count * static_cast<int>(sizeof(T));
+    const int head = min(bytes, static_cast<int>((4 - address % 4) % 4));
+    const int words = (bytes - head) / 4;
+    const int tail = head + 4 * words;
+    if (lane_index() < head) target[lane_index()] = source[lane_index()];
+    if (const int i = tail + lane_index(); i < bytes) target[i] = source[i];
+    const auto* const source_words = reinterpret_cast<const unsigned*>(source);
+    auto* const target_words = reinterpret_cast<unsigned*>(target + head);
+    const int phase = static_cast<int>((address + static_cast<unsigned>(head)) / 4 % warp_threads);
+#pragma unroll 4
+    for (int w = lane_index() - phase; w < words; w += warp_threads) {
+      if (w < 0) continue;
+      const unsigned high = head == 0 ? 0 : source_words[w + 1];
+      target_words[w] = __funnelshift_r(source_words[w], high, 8 * static_cast<unsigned>(head));
+    }
   }
 }
 

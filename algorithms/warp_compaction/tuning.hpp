@@ -107,7 +107,7 @@ struct SinglePassTuning {
   using Pipeline = PipelineShape<width, pipeline_warps, pipeline_batches, 8, stages, ring_items>;
   static constexpr long long small_bytes = 2 << 20;
   static constexpr long long medium_bytes = 8 << 20;
-  static constexpr long long pipeline_bytes = 96 << 20;
+  static constexpr long long pipeline_bytes = 48 << 20;
 };
 
 /// The same for elements that do not go through registers.

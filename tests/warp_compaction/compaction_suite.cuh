@@ -27,6 +27,11 @@ std::int64_t tile_of(const Way& way) {
     }
     return is_small ? Tuning::Small::tile_items : Tuning::Plain::tile_items;
   } else {
+    if constexpr (detail::is_listed_without_pipeline<Rule>) {
+      if (way.options.path == Path::medium || way.options.path == Path::plain) {
+        return detail::ListedTuning<detail::element_bytes<Rule>>::Plain::tile_items;
+      }
+    }
     if (way.options.path == Path::medium) return Tuning::Medium::tile_items;
     if (way.options.path == Path::plain) return Tuning::Plain::tile_items;
     if constexpr (!Rule::fetches) {
