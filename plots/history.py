@@ -58,15 +58,21 @@ class Listing:
     """What was decided about changes since a measurement: `results/staleness.json`."""
 
     same_code: dict[str, str]
-    """By a commit's first digits: why it changed no machine code."""
+    """By a commit's first digits: why it changed no machine code. `<digits> but <technique> ...`:
+    none but that of these techniques.
+    """
     stale: list[dict[str, str]]
     """Kept stale archives: `archives` (pattern of `<device>/<technique>.<experiment>`), `measured`
     (their commit) and `why`.
     """
 
-    def leaves_code_alone(self, commit: str) -> bool:
-        """Whether the commit is listed as one that changed no machine code."""
-        return any(commit.startswith(listed) for listed in self.same_code)
+    def leaves_code_alone(self, commit: str, technique: str) -> bool:
+        """Whether the commit is listed as one that changed no machine code of the technique."""
+        listed = (key.partition(" but ") for key in self.same_code)
+        return any(
+            commit.startswith(digits) and technique not in others.split()
+            for digits, _, others in listed
+        )
 
     def why_stale(self, archive: str, commit: str) -> str | None:
         """Why an archive of that commit may be stale; None where it is not listed."""
@@ -231,7 +237,7 @@ class History:
             return None
         for line in self._lines("log", "--format=%H %cs %s", f"{commit}..HEAD", "--", *differ):
             change = Change(*line.split(" ", 2))
-            if not self.listing.leaves_code_alone(change.commit) and any(
+            if not self.listing.leaves_code_alone(change.commit, technique) and any(
                 self._content(f"{change.commit}^", path) != self._content(change.commit, path)
                 for path in differ
             ):

@@ -137,6 +137,14 @@ def test_a_commit_that_is_listed_does_not_count_but_others_do(repository):
     assert repository.last_change() is None
 
 
+def test_a_commit_may_be_listed_for_all_techniques_but_some(repository):
+    code = repository.commit("code", **{"algorithms/core/scan.cuh": "int scan(int);"})
+    write_listing(repository, {f"{code} but another one_more": "the same"})
+    assert repository.last_change() is None
+    write_listing(repository, {f"{code} but another sample": "the same"})
+    assert repository.last_change().commit == code
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"same_code": {"a": ""}, "stale": []}', "[" * 9999])
 def test_a_listing_that_is_broken_is_named(repository, text):
     repository.commit("listed", **{"results/staleness.json": text})
@@ -273,8 +281,11 @@ def test_an_archive_that_is_stale_is_so_on_purpose(known, path):
 
 def test_what_is_listed_is_there(known):
     """An entry goes when its archives are measured anew."""
-    for commit in known.listing.same_code:
+    for key in known.listing.same_code:
+        commit, _, others = key.partition(" but ")
         assert known.has(commit), f"{commit} is listed, but not in this history"
+        unknown = set(others.split()) - {path.name for path in (ROOT / "configs").iterdir()}
+        assert not unknown, f"{key}: no such technique"
     measured = [
         (report.slug(archive), archive.origin_of(row)[1])
         for archive in map(archives.load, ARCHIVES)
