@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <stdexcept>
@@ -75,29 +74,6 @@ void run_merge_path(const Work<Offset>& work, Index* out, int items_per_thread,
   (std::make_index_sequence<std::size(merge_path_items_per_thread)>{});
 }
 
-/// `share_steps`: at most Shape::max_share_steps.
-template <class Shape, class Offset, class Index>
-void run_output_aligned(const Work<Offset>& work, Index* out, int share_steps,
-                        cudaStream_t stream) {
-  launch({tile_blocks(work.steps(), share_steps), Shape::threads,
-          sizeof(OutputAlignedStorage<Shape, Offset>), stream},
-         output_aligned_kernel<Shape, Offset, Index>, work, share_steps, out);
-}
-
-template <class Offset, class Index>
-void run_output_aligned(const Work<Offset>& work, Index* out, cudaStream_t stream) {
-  using Shape = OutputAlignedTuning;
-  const double steps = static_cast<double>(work.steps());
-  const double wanted = Shape::share_items * (steps / static_cast<double>(work.items));
-  // Where there is less work than that for each block which the device holds, all get as much.
-  const double of_each =
-      steps / resident_blocks(output_aligned_kernel<Shape, Offset, Index>, Shape::threads,
-                              sizeof(OutputAlignedStorage<Shape, Offset>));
-  const double share_steps = std::clamp<double>(std::ceil(std::min(wanted, of_each)),
-                                                Shape::min_share_steps, Shape::max_share_steps);
-  run_output_aligned<Shape>(work, out, static_cast<int>(share_steps), stream);
-}
-
 template <class Offset, class Index>
 void run_upper_bound(const Work<Offset>& work, Index* out, cudaStream_t stream) {
   constexpr int threads = 256;
@@ -128,7 +104,7 @@ void run(const Work<Offset>& work, Index* out, Workspace& workspace, cudaStream_
     case Variant::upper_bound:
       return run_upper_bound(work, out, stream);
     case Variant::output_aligned:
-      return run_output_aligned(work, out, stream);
+      return run_output_aligned<OutputAlignedTuning>(work, ObjectNumbers<Index>{}, out, stream);
   }
 }
 

@@ -12,10 +12,16 @@
 // Objects are copied into shared memory some batches ahead, so that no thread waits for memory once
 // a share has begun. Blocks at work at the same time write neighbouring parts of the output: small
 // shares keep them close, which DRAM rewards, large ones search the path less often.
+//
+// What is stored for an object is its number, or the value at that number: a Source says so. Values
+// of neighbouring work items are neighbours too, and mostly come from the L1 cache.
 #pragma once
 
 #include <cuda_pipeline.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
@@ -23,15 +29,14 @@
 #include "core/vector.cuh"
 #include "core/warp.cuh"
 #include "load_balancing_search/block_load_balancing_search.cuh"
+#include "load_balancing_search/partition_tiles.cuh"
 
 namespace warpath::load_balancing_search::detail {
 
+/// Batches of objects, on their way into shared memory or there.
 template <class Shape, class Offset>
-struct OutputAlignedStorage {
-  /// The number of the object that begins at each place of the tile, or one of an earlier tile, or
-  /// 0.
-  alignas(16) std::uint16_t heads[Shape::tile_items];
-  /// Batches of objects, as in the scan.
+struct ObjectRing {
+  /// As in the scan.
   alignas(16) Offset begins[Shape::stages][Shape::batch_objects];
   /// What a warp needs beside its own objects: where the next one begins, and the one after the
   /// batch.
@@ -39,6 +44,14 @@ struct OutputAlignedStorage {
     Offset next;
     Offset batch_end;
   } edges[Shape::stages][Shape::warps];
+};
+
+template <class Shape, class Offset>
+struct OutputAlignedStorage {
+  /// The number of the object that begins at each place of the tile, or one of an earlier tile, or
+  /// 0.
+  alignas(16) std::uint16_t heads[Shape::tile_items];
+  ObjectRing<Shape, Offset> ring;
   std::int64_t objects_before[2];  ///< of the share, and of the next one
   unsigned warp_last[Shape::warps];
 };
@@ -56,12 +69,8 @@ struct Share {
   int end;                    ///< place after the last one
   unsigned before;            ///< number of the object that the first work item may belong to
 
-  template <class Index>
-  __device__ __forceinline__ Share(const TileRange& range, const Offset* scan, const Index* out,
-                                   int line_items)
-      : items_end(range.a1), objects_end(range.b1) {
-    begin = static_cast<int>(reinterpret_cast<std::uintptr_t>(out + range.a0) / sizeof(Index) %
-                             static_cast<unsigned>(line_items));
+  __device__ __forceinline__ Share(const TileRange& range, const Offset* scan, int first_place)
+      : items_end(range.a1), objects_end(range.b1), begin(first_place) {
     end = begin + range.items();
     origin = range.a0 - begin;
     before = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(scan + range.b0) /
@@ -70,22 +79,43 @@ struct Share {
   }
 };
 
+/// Finds the work items and objects of the block's share. The whole block; has one barrier.
+template <class Offset>
+__device__ __forceinline__ TileRange block_share(const Work<Offset>& work, int share_steps,
+                                                 std::int64_t (&objects_before)[2]) {
+  const std::int64_t begin = blockIdx.x * static_cast<std::int64_t>(share_steps);
+  const std::int64_t end = min(begin + share_steps, work.steps());
+  if (warp_index() < 2) {
+    const std::int64_t before = work.warp_objects_before(warp_index() == 0 ? begin : end);
+    if (lane_index() == 0) objects_before[warp_index()] = before;
+  }
+  __syncthreads();  // the share is known
+  TileRange range;
+  range.b0 = objects_before[0];
+  range.b1 = objects_before[1];
+  range.a0 = begin - range.b0;
+  range.a1 = end - range.b1;
+  return range;
+}
+
 /// A block's way along the objects of its share. Threads take four neighbouring ones of each batch.
 template <class Shape, class Offset>
 class ObjectBatches {
  public:
   __device__ __forceinline__ ObjectBatches(const Work<Offset>& work, const Share<Offset>& share,
-                                           OutputAlignedStorage<Shape, Offset>& shared)
-      : work_(work), share_(share), shared_(shared) {
+                                           ObjectRing<Shape, Offset>& ring)
+      : work_(work), share_(share), ring_(ring) {
 #pragma unroll
     for (int batch = 0; batch < Shape::stages - 1; ++batch) start(batch);
     wait();
   }
 
-  /// Puts the heads that lie in places [tile, tile_end) of the share.
-  __device__ __forceinline__ void place_heads(int tile, int tile_end) {
+  /// Calls put(place - tile, number) for each object whose head lies in places [tile, tile_end) of
+  /// the share.
+  template <class Put>
+  __device__ __forceinline__ void place_heads(int tile, int tile_end, Put put) {
     while (true) {
-      place_batch(static_cast<Place>(tile), static_cast<Place>(tile_end));
+      place_batch(static_cast<Place>(tile), static_cast<Place>(tile_end), put);
       if (place_of(edge().batch_end) >= static_cast<Place>(tile_end)) return;
       start(batch_ + Shape::stages - 1);
       ++batch_;
@@ -96,9 +126,8 @@ class ObjectBatches {
  private:
   using Place = std::make_unsigned_t<Offset>;
 
-  [[nodiscard]] __device__ __forceinline__ typename OutputAlignedStorage<Shape, Offset>::Edge&
-  edge() const {
-    return shared_.edges[batch_ % Shape::stages][warp_index()];
+  [[nodiscard]] __device__ __forceinline__ typename ObjectRing<Shape, Offset>::Edge& edge() const {
+    return ring_.edges[batch_ % Shape::stages][warp_index()];
   }
   /// Wraps around where an object begins before the origin.
   [[nodiscard]] __device__ __forceinline__ Place place_of(Offset item) const {
@@ -112,8 +141,8 @@ class ObjectBatches {
     if (first <= share_.objects_end) {
       const std::int64_t batch_end = first + Shape::batch_objects;
       const std::int64_t mine = first + static_cast<int>(threadIdx.x) * 4;
-      Offset* const begins = &shared_.begins[batch % Shape::stages][threadIdx.x * 4];
-      auto& edge = shared_.edges[batch % Shape::stages][warp_index()];
+      Offset* const begins = &ring_.begins[batch % Shape::stages][threadIdx.x * 4];
+      auto& edge = ring_.edges[batch % Shape::stages][warp_index()];
       const bool is_last_lane = lane_index() == warp_threads - 1;
       if (first >= 0 && batch_end < work_.objects) {
 #pragma unroll
@@ -147,9 +176,10 @@ class ObjectBatches {
     __syncwarp();
   }
 
-  __device__ __forceinline__ void place_batch(Place tile, Place tile_end) {
+  template <class Put>
+  __device__ __forceinline__ void place_batch(Place tile, Place tile_end, Put put) {
     Offset begins[4];
-    load_vector(&shared_.begins[batch_ % Shape::stages][threadIdx.x * 4], begins);
+    load_vector(&ring_.begins[batch_ % Shape::stages][threadIdx.x * 4], begins);
     const Offset neighbour = __shfl_down_sync(full_warp, begins[0], 1);
     const Offset next = lane_index() == warp_threads - 1 ? edge().next : neighbour;
     const unsigned number = static_cast<unsigned>(batch_) * Shape::batch_objects + threadIdx.x * 4;
@@ -158,15 +188,13 @@ class ObjectBatches {
       // An object without work items has no head.
       const bool has_items = begins[k] < (k < 3 ? begins[k + 1] : next);
       const Place place = place_of(begins[k]) - tile;
-      if (has_items && place < tile_end - tile) {
-        shared_.heads[place] = static_cast<std::uint16_t>(number + k + 1);
-      }
+      if (has_items && place < tile_end - tile) put(static_cast<unsigned>(place), number + k + 1);
     }
   }
 
   const Work<Offset>& work_;
   const Share<Offset>& share_;
-  OutputAlignedStorage<Shape, Offset>& shared_;
+  ObjectRing<Shape, Offset>& ring_;
   int batch_ = 0;
 };
 
@@ -196,88 +224,196 @@ struct WarpRows {
     }
     return last;
   }
-  /// The numbers of the objects in a row, if `carry` is the last head before the warp's rows.
-  template <class Index>
-  __device__ __forceinline__ void objects(int row, unsigned carry, Index base,
-                                          Index (&objects)[4]) const {
+  /// The last heads up to each work item of the lane in a row, if `carry` is the last head before
+  /// the warp's rows.
+  __device__ __forceinline__ void numbers(int row, unsigned carry, unsigned (&numbers)[4]) const {
     unsigned last = max(before[row], carry);
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
       last = max(last, static_cast<unsigned>(heads[row][k]));
-      objects[k] = base + static_cast<Index>(last);
+      numbers[k] = last;
     }
   }
 };
 
-/// One block a share of `share_steps` steps, at most Shape::max_share_steps; dynamic shared memory:
-/// one OutputAlignedStorage. out: work.items elements.
-template <class Shape, class Offset, class Index>
-__global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
-    output_aligned_kernel(Work<Offset> work, int share_steps, Index* out) {
-  auto& shared = dynamic_shared<OutputAlignedStorage<Shape, Offset>>();
-  const int warp_begin = warp_index() * Shape::rows * Shape::row_items;  // its place in each tile
-
-  const std::int64_t begin = blockIdx.x * static_cast<std::int64_t>(share_steps);
-  const std::int64_t end = min(begin + share_steps, work.steps());
-  if (warp_index() < 2) {
-    const std::int64_t before = work.warp_objects_before(warp_index() == 0 ? begin : end);
-    if (lane_index() == 0) shared.objects_before[warp_index()] = before;
-  }
+/// No heads, in this warp's part of a tile.
+template <class Shape>
+__device__ __forceinline__ void warp_clear_heads(std::uint16_t* heads) {
 #pragma unroll
   for (int row = 0; row < Shape::rows; ++row) {
     constexpr std::uint16_t none[4] = {};
-    store_vector(&shared.heads[warp_begin + row * Shape::row_items + lane_index() * 4], none);
+    store_vector(heads + row * Shape::row_items + lane_index() * 4, none);
   }
-  __syncthreads();  // the share is known, and there are no heads
-  TileRange range;
-  range.b0 = shared.objects_before[0];
-  range.b1 = shared.objects_before[1];
-  range.a0 = begin - range.b0;
-  range.a1 = end - range.b1;
+}
 
-  const Share<Offset> share(range, work.scan, out, Shape::line_items);
-  ObjectBatches<Shape, Offset> batches(work, share, shared);
-  const Index base = static_cast<Index>(share.first_object - 1);  // of the numbers
+/// The last head before the warp's rows. `carry`: that before the tile, and then the tile's last.
+/// The whole block, after a barrier; warp_last: of each warp's rows.
+template <int Warps>
+__device__ __forceinline__ unsigned warp_carry_over(const unsigned (&warp_last)[Warps],
+                                                    unsigned& carry) {
+  const unsigned theirs = lane_index() < Warps ? warp_last[lane_index()] : 0;
+  const unsigned warps_before =
+      __reduce_max_sync(full_warp, lane_index() < warp_index() ? theirs : 0);
+  const unsigned warp_carry = max(carry, warps_before);
+  carry = max(carry, __reduce_max_sync(full_warp, theirs));
+  return warp_carry;
+}
+
+/// How many work items of a row a lane stores at once: up to 16 bytes of them, so that the lanes'
+/// stores lie side by side. Stores with gaps between the lanes take twice the time.
+template <class Element>
+inline constexpr int store_items = sizeof(Element) <= 4 ? 4 : 16 / sizeof(Element);
+
+/// From four neighbouring numbers of 16 bits in each lane to `Count` neighbouring ones of each part
+/// of the row.
+template <int Count>
+__device__ __forceinline__ void exchange_numbers(const unsigned (&mine)[4],
+                                                 unsigned (&numbers)[4 / Count][Count]) {
+  static_assert(Count == 4 || Count == 2);
+  if constexpr (Count == 4) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) numbers[0][k] = mine[k];
+  } else {
+    const unsigned first = mine[0] | mine[1] << 16;
+    const unsigned second = mine[2] | mine[3] << 16;
+#pragma unroll
+    for (int part = 0; part < 2; ++part) {
+      const int lane = part * warp_threads / 2 + lane_index() / 2;
+      const unsigned of_even = __shfl_sync(full_warp, first, lane);
+      const unsigned of_odd = __shfl_sync(full_warp, second, lane);
+      const unsigned pair = lane_index() % 2 == 0 ? of_even : of_odd;
+      numbers[part][0] = pair & 0xFFFF;
+      numbers[part][1] = pair >> 16;
+    }
+  }
+}
+
+/// An object's number.
+template <class Index>
+struct ObjectNumbers {
+  using Element = Index;
+  Index base;
+  /// Numbers count from this object on.
+  [[nodiscard]] __device__ ObjectNumbers from(std::int64_t object) const {
+    return {static_cast<Index>(object)};
+  }
+  __device__ __forceinline__ Index operator()(unsigned number) const {
+    return base + static_cast<Index>(number);
+  }
+};
+
+/// An object's value.
+template <class Value>
+struct ObjectValues {
+  using Element = Value;
+  const Value* values;
+  [[nodiscard]] __device__ ObjectValues from(std::int64_t object) const {
+    return {values + object};
+  }
+  __device__ __forceinline__ Value operator()(unsigned number) const { return values[number]; }
+};
+
+/// One block a share of `share_steps` steps, at most Shape::max_share_steps; dynamic shared memory:
+/// one OutputAlignedStorage. out: work.items elements.
+template <class Shape, class Offset, class Source>
+__global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
+    output_aligned_kernel(Work<Offset> work, int share_steps, Source source,
+                          typename Source::Element* out) {
+  using Element = typename Source::Element;
+  auto& shared = dynamic_shared<OutputAlignedStorage<Shape, Offset>>();
+  const int warp_begin = warp_index() * Shape::rows * Shape::row_items;  // its place in each tile
+  warp_clear_heads<Shape>(shared.heads + warp_begin);
+  const TileRange range = block_share(work, share_steps, shared.objects_before);
+
+  constexpr unsigned line_items = std::max<unsigned>(Shape::line_items, 128 / sizeof(Element));
+  const auto place_in_line =
+      reinterpret_cast<std::uintptr_t>(out + range.a0) / sizeof(Element) % line_items;
+  const Share<Offset> share(range, work.scan, static_cast<int>(place_in_line));
+  ObjectBatches<Shape, Offset> batches(work, share, shared.ring);
+  const Source element_of = source.from(share.first_object - 1);
   unsigned carry = share.before;  // the last head of all tiles so far
   for (int tile = 0; tile < share.end; tile += Shape::tile_items) {
-    batches.place_heads(tile, min(tile + Shape::tile_items, share.end));
+    batches.place_heads(tile, min(tile + Shape::tile_items, share.end),
+                        [&](unsigned place, unsigned number) {
+                          shared.heads[place] = static_cast<std::uint16_t>(number);
+                        });
     __syncthreads();  // the heads are there
 
     WarpRows<Shape> rows;
     const unsigned last = rows.load(shared.heads + warp_begin, carry);
     if (lane_index() == 0) shared.warp_last[warp_index()] = last;
     __syncthreads();  // the warps' last heads are there, and all heads are read
-    const unsigned theirs = lane_index() < Shape::warps ? shared.warp_last[lane_index()] : 0;
-    const unsigned warps_before =
-        __reduce_max_sync(full_warp, lane_index() < warp_index() ? theirs : 0);
-    const unsigned warp_carry = max(carry, warps_before);
-    carry = max(carry, __reduce_max_sync(full_warp, theirs));
+    const unsigned warp_carry = warp_carry_over(shared.warp_last, carry);
 
     const int from = tile + warp_begin;  // places of the warp
     const int to = from + Shape::rows * Shape::row_items;
     const bool is_whole = from >= share.begin && to <= share.end;
-    Index objects[4];
+    unsigned numbers[4];
     if (is_whole) {
-      Index* const mine = out + (share.origin + from) + lane_index() * 4;
+      constexpr int count = store_items<Element>;
+      Element elements[Shape::rows][4 / count][count];
 #pragma unroll
       for (int row = 0; row < Shape::rows; ++row) {
-        rows.objects(row, warp_carry, base, objects);
-        store_vector(mine + row * Shape::row_items, objects);
+        rows.numbers(row, warp_carry, numbers);
+        unsigned stored[4 / count][count];
+        exchange_numbers<count>(numbers, stored);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          elements[row][k / count][k % count] = element_of(stored[k / count][k % count]);
+        }
+      }
+      Element* const mine = out + (share.origin + from) + lane_index() * count;
+#pragma unroll
+      for (int row = 0; row < Shape::rows; ++row) {
+#pragma unroll
+        for (int part = 0; part < 4 / count; ++part) {
+          store_vector(mine + row * Shape::row_items + part * count * warp_threads,
+                       elements[row][part]);
+        }
       }
     } else {
 #pragma unroll
       for (int row = 0; row < Shape::rows; ++row) {
-        rows.objects(row, warp_carry, base, objects);
+        rows.numbers(row, warp_carry, numbers);
         const int place = from + row * Shape::row_items + lane_index() * 4;
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
           if (place + k >= share.begin && place + k < share.end) {
-            out[share.origin + place + k] = objects[k];
+            out[share.origin + place + k] = element_of(numbers[k]);
           }
         }
       }
     }
   }
+}
+
+/// Steps of a share, so that it has Shape::share_items work items on average. Where there is less
+/// work than that for each block which the device holds, all get as much.
+template <class Shape, class Kernel, class Offset>
+int share_steps_of(Kernel kernel, std::size_t shared_bytes, const Work<Offset>& work) {
+  const double steps = static_cast<double>(work.steps());
+  const double wanted = Shape::share_items * (steps / static_cast<double>(work.items));
+  const double of_each = steps / resident_blocks(kernel, Shape::threads, shared_bytes);
+  return static_cast<int>(std::clamp<double>(std::ceil(std::min(wanted, of_each)),
+                                             Shape::min_share_steps, Shape::max_share_steps));
+}
+
+/// `share_steps`: at most Shape::max_share_steps. There is at least one work item.
+template <class Shape, class Offset, class Source>
+void run_output_aligned(const Work<Offset>& work, int share_steps, Source source,
+                        typename Source::Element* out, cudaStream_t stream) {
+  launch({tile_blocks(work.steps(), share_steps), Shape::threads,
+          sizeof(OutputAlignedStorage<Shape, Offset>), stream},
+         output_aligned_kernel<Shape, Offset, Source>, work, share_steps, source, out);
+}
+
+/// The same with shares of the best size.
+template <class Shape, class Offset, class Source>
+void run_output_aligned(const Work<Offset>& work, Source source, typename Source::Element* out,
+                        cudaStream_t stream) {
+  const int share_steps = share_steps_of<Shape>(output_aligned_kernel<Shape, Offset, Source>,
+                                                sizeof(OutputAlignedStorage<Shape, Offset>), work);
+  run_output_aligned<Shape>(work, share_steps, source, out, stream);
 }
 
 }  // namespace warpath::load_balancing_search::detail

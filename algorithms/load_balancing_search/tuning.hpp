@@ -1,6 +1,8 @@
 // Block shapes of the kernels. They are types and not values, since they parametrise kernels.
 #pragma once
 
+#include <type_traits>
+
 namespace warpath::load_balancing_search {
 
 /// A tile of `tile_steps` steps of the merge path. An odd number of items a thread keeps the serial
@@ -19,10 +21,11 @@ inline constexpr int merge_path_items_per_thread[] = {3, 7, 11, 15, 23};
 
 namespace detail {
 
-/// `output_aligned`: tiles of the output in which each warp has `rows` rows of 128 work items, four
-/// for each lane; batches of four objects for each thread, `stages - 1` of them on their way.
-template <int Threads, int Rows, int Stages, int MinBlocks>
-struct OutputAlignedShape {
+/// Tiles of the output in which each warp has `rows` rows of 128 work items, four for each lane;
+/// batches of four objects for each thread, `stages - 1` of them on their way. A share has
+/// `share_items` work items on average.
+template <int Threads, int Rows, int Stages, int MinBlocks, int ShareItems>
+struct OutputShape {
   static constexpr int threads = Threads;
   static constexpr int min_blocks = MinBlocks;  ///< at once on a multiprocessor
   static constexpr int warps = Threads / 32;
@@ -32,13 +35,24 @@ struct OutputAlignedShape {
   static constexpr int line_items = 32;
   static constexpr int stages = Stages;
   static constexpr int batch_objects = 4 * Threads;
-  /// A share has as many work items on average, and as many steps at least and at most: numbers of
-  /// objects within a share have 16 bits.
-  static constexpr int share_items = 19 * 1024;
+  static constexpr int share_items = ShareItems;
   static constexpr int min_share_steps = 2048;
-  static constexpr int max_share_steps = 65535 - 4;
+  /// Within a share numbers of objects, and places, have 16 bits.
+  static constexpr int max_share_steps = 65535 - line_items - 4;
 };
-using OutputAlignedTuning = OutputAlignedShape<256, 3, 5, 6>;
+/// `output_aligned`.
+using OutputAlignedTuning = OutputShape<256, 3, 5, 6, 19 * 1024>;
+/// The same kernel with values of so many bytes. To find a share takes as long, to write it less.
+template <int Bytes>
+using ExpandTuning = std::conditional_t<Bytes <= 2, OutputShape<128, 6, 5, 8, 32 * 1024>,
+                                        OutputShape<256, 3, 5, 6, 32 * 1024>>;
+/// How much of a multiprocessor's memory for L1 cache and shared memory is shared memory, where
+/// intervals are moved, and where values are expanded by copies.
+inline constexpr int move_shared_percent = 85;
+inline constexpr int expand_shared_percent = 50;
+/// Copies of work items of so many bytes.
+template <int Bytes>
+using CopyTuning = OutputShape<128, 2, 3, 6, (Bytes <= 8 ? 40 : 19) * 1024>;
 
 }  // namespace detail
 

@@ -103,8 +103,9 @@ TYPED_TEST(Search, SharesOfEverySize) {
       SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(share_steps) + " steps");
       Guarded<Number> out(items, 5);
       WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
-      detail::run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()},
-                                        out.span().data, share_steps, this->stream_);
+      detail::run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()}, share_steps,
+                                        detail::ObjectNumbers<Number>{}, out.span().data,
+                                        this->stream_);
       EXPECT_TRUE(out.get() == expected);
     }
   }
@@ -129,8 +130,9 @@ TYPED_TEST(Search, HeadsWhereATileEnds) {
     const auto items = static_cast<std::int64_t>(expected.size());
     Guarded<Number> out(items);
     WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
-    detail::run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()},
-                                      out.span().data, share_steps, this->stream_);
+    detail::run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()}, share_steps,
+                                      detail::ObjectNumbers<Number>{}, out.span().data,
+                                      this->stream_);
     EXPECT_TRUE(out.get() == expected) << "an object that begins at " << begin;
   }
 }
