@@ -4,12 +4,16 @@
 // Offsets, counts and preconditions are those of load_balancing_search.cuh.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 
+#include "core/vector.cuh"
+#include "load_balancing_search/copy_items.cuh"
 #include "load_balancing_search/load_balancing_search.cuh"
+#include "load_balancing_search/output_aligned.cuh"
 
 namespace warpath::load_balancing_search {
 
@@ -44,25 +48,58 @@ constexpr void require_value() {
                 "a value must be trivially copyable and assignable: kernels copy its bytes");
 }
 
-template <class T>
-struct ExpandBody {
-  const T* values;
-  T* out;
-  __device__ void operator()(std::int64_t item, std::int64_t object, std::int64_t) const {
-    out[item] = values[object];
-  }
+/// `Bytes` bytes whose address is a multiple of `Align`: an element of a copy.
+template <std::size_t Bytes, std::size_t Align>
+struct Parts {
+  using Part = Access<Align>;
+  Part parts[Bytes / Align];
 };
 
-template <class T, class Offset>
-struct MoveBody {
-  const Offset* gather;
-  const Offset* scatter;
-  const T* in;
-  T* out;
-  __device__ void operator()(std::int64_t, std::int64_t interval, std::int64_t rank) const {
-    out[scatter[interval] + rank] = in[gather[interval] + rank];
+/// Calls with.template operator()<Align>(), where Align is the largest power of two, up to 16, that
+/// divides sizeof(T) if it divides both addresses too; else the alignment of T, or 16.
+template <class T, class With>
+void with_alignment(const T* in, const T* out, With with) {
+  constexpr std::size_t most = (sizeof(T) | 16) & (~(sizeof(T) | 16) + 1);  // the lowest bit
+  constexpr std::size_t least = alignof(T) < most ? alignof(T) : most;
+  const auto addresses =
+      reinterpret_cast<std::uintptr_t>(in) | reinterpret_cast<std::uintptr_t>(out);
+  if constexpr (least < most) {
+    if (addresses % most != 0) return with.template operator()<least>();
   }
-};
+  with.template operator()<most>();
+}
+
+/// By vectors of values where they have as many bytes as an access; else by accesses.
+template <class T, class Offset>
+void run_expand(const Work<Offset>& work, const T* values, T* out, cudaStream_t stream) {
+  if (work.items == 0) return;
+  with_alignment(values, out, [&]<std::size_t Align>() {
+    using Part = Access<Align>;
+    const auto* const in_parts = reinterpret_cast<const Part*>(values);
+    auto* const out_parts = reinterpret_cast<Part*>(out);
+    if constexpr (sizeof(T) == Align && Align <= 8) {
+      run_output_aligned<ExpandTuning<Align>>(work, ObjectValues<Part>{in_parts}, out_parts,
+                                              stream);
+    } else {
+      run_copy_items<static_cast<int>(sizeof(T) / Align)>(work, ValueCopies<Offset>{}, in_parts,
+                                                          out_parts, stream);
+    }
+  });
+}
+
+/// By elements of up to 16 bytes, the larger ones by accesses.
+template <class T, class Offset>
+void run_move(const Work<Offset>& work, const Offset* gather, const Offset* scatter, const T* in,
+              T* out, cudaStream_t stream) {
+  if (work.items == 0) return;
+  with_alignment(in, out, [&]<std::size_t Align>() {
+    constexpr int units = sizeof(T) <= 16 ? 1 : static_cast<int>(sizeof(T) / Align);
+    using Unit = std::conditional_t<sizeof(T) == Align || units != 1, Access<Align>,
+                                    Parts<sizeof(T), Align>>;
+    run_copy_items<units>(work, IntervalMoves<Offset>{gather, scatter},
+                          reinterpret_cast<const Unit*>(in), reinterpret_cast<Unit*>(out), stream);
+  });
+}
 
 /// Whether interval i, which begins at starts[i], is not empty and leaves an array of `bound`
 /// elements.
@@ -110,7 +147,8 @@ void for_each_work_item(std::int64_t items, DeviceSpan<Scan> scan, Body body, Wo
 /// least `items` elements.
 template <class Scan, class T>
 void interval_expand(std::int64_t items, DeviceSpan<Scan> scan, InputSpan<T> values,
-                     DeviceSpan<T> out, Workspace& workspace, cudaStream_t stream) {
+                     DeviceSpan<T> out, [[maybe_unused]] Workspace& workspace,
+                     cudaStream_t stream) {
   detail::require_value<T>();
   const auto work = checked_work(items, scan, stream);
   require_span("values", values);
@@ -119,7 +157,7 @@ void interval_expand(std::int64_t items, DeviceSpan<Scan> scan, InputSpan<T> val
   require_room("out", out, items);
   require_apart("scan", scan, "out", out);
   require_apart("values", values, "out", out);
-  detail::run_for_each(work, detail::ExpandBody<T>{values.data, out.data}, workspace, stream);
+  detail::run_expand(work, values.data, out.data, stream);
 }
 
 /// Copies intervals: number i, of as many elements as object i has work items, from
@@ -130,7 +168,7 @@ template <class Scan, class T>
 void interval_move(std::int64_t items, DeviceSpan<Scan> scan,
                    InputSpan<std::remove_const_t<Scan>> gather,
                    InputSpan<std::remove_const_t<Scan>> scatter, InputSpan<T> in, DeviceSpan<T> out,
-                   Workspace& workspace, cudaStream_t stream) {
+                   [[maybe_unused]] Workspace& workspace, cudaStream_t stream) {
   detail::require_value<T>();
   const auto work = checked_work(items, scan, stream);
   require_span("gather", gather);
@@ -145,10 +183,7 @@ void interval_move(std::int64_t items, DeviceSpan<Scan> scan,
   require_apart("scatter", scatter, "out", out);
   detail::require_intervals_inside("gather", gather, work, "in", in.count, stream);
   detail::require_intervals_inside("scatter", scatter, work, "out", out.count, stream);
-  detail::run_for_each(
-      work,
-      detail::MoveBody<T, std::remove_const_t<Scan>>{gather.data, scatter.data, in.data, out.data},
-      workspace, stream);
+  detail::run_move(work, gather.data, scatter.data, in.data, out.data, stream);
 }
 
 }  // namespace warpath::load_balancing_search

@@ -2,6 +2,7 @@
 // example, whose rows are very uneven.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "load_balancing_search/intervals.cuh"
 #include "load_balancing_search/row_products.cuh"
@@ -10,6 +11,32 @@
 namespace warpath::load_balancing_search::test {
 namespace {
 
+/// A record of `Bytes` bytes, aligned to `Align`.
+template <int Bytes, int Align = 1>
+struct alignas(Align) Record {
+  unsigned char bytes[Bytes];
+  bool operator==(const Record& other) const {
+    return std::equal(bytes, bytes + Bytes, other.bytes);
+  }
+};
+
+template <class T>
+std::vector<T> random_elements(std::size_t count, std::mt19937_64& random) {
+  std::vector<T> elements(count);
+  std::vector<unsigned char> bytes(count * sizeof(T));
+  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<unsigned char>(random()); });
+  if (count > 0) std::memcpy(static_cast<void*>(elements.data()), bytes.data(), bytes.size());
+  return elements;
+}
+
+/// The values after `offset` others, so that they begin anywhere.
+template <class T>
+DeviceBuffer<T> shifted(const std::vector<T>& values, std::size_t offset) {
+  std::vector<T> all(offset);
+  all.insert(all.end(), values.begin(), values.end());
+  return on_device(all);
+}
+
 class Intervals : public testing::Test {
  protected:
   template <class Offset>
@@ -17,6 +44,61 @@ class Intervals : public testing::Test {
     return on_device(oracle::exclusive_scan(counts));
   }
   [[nodiscard]] static std::int64_t steps() { return is_small() ? 3000 : 20'000; }
+
+  /// Expands values, and compares all of the output with the oracle's.
+  template <class T, class Offset>
+  void expand(Counts kind, std::int64_t steps, int offset) {
+    SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(sizeof(T)) + " bytes, offset " +
+                 std::to_string(offset) + ", " + std::to_string(steps) + " steps");
+    const auto counts = make_counts<Offset>(kind, steps, random_);
+    const auto values = random_elements<T>(counts.size(), random_);
+    const auto scan = scan_of(counts);
+    const auto device_values = shifted(values, static_cast<std::size_t>(offset));
+    Guarded<T> out(total(counts), offset);
+    interval_expand(total(counts), scan.span(),
+                    {device_values.data() + offset, device_values.count() - offset}, out.span(),
+                    workspace_, nullptr);
+    EXPECT_TRUE(out.get() == oracle::interval_expand(counts, values));
+  }
+
+  template <class T, class Offset>
+  void move(Counts kind, std::int64_t steps, int offset) {
+    SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(steps) + " steps");
+    move<T>(make_counts<Offset>(kind, steps, random_), offset);
+  }
+
+  /// Moves intervals, which are gathered from anywhere, and scattered in another order without
+  /// overlap; an empty one begins outside all arrays.
+  template <class T, class Offset>
+  void move(const std::vector<Offset>& counts, int offset) {
+    SCOPED_TRACE(std::to_string(sizeof(T)) + " bytes, offset " + std::to_string(offset));
+    const auto items = static_cast<std::size_t>(total(counts));
+    std::vector<std::size_t> order(counts.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random_);
+    std::vector<Offset> gather(counts.size(), std::numeric_limits<Offset>::max());
+    std::vector<Offset> scatter(counts.size(), std::numeric_limits<Offset>::min());
+    Offset place = 0;
+    for (const std::size_t i : order) {
+      if (counts[i] == 0) continue;
+      scatter[i] = place;
+      place += counts[i];
+      gather[i] =
+          static_cast<Offset>(random_() % (items - static_cast<std::size_t>(counts[i]) + 1));
+    }
+    const auto in = random_elements<T>(items, random_);
+    std::vector<T> expected(items);
+    oracle::interval_move(counts, gather, scatter, in, expected);
+    const auto scan = scan_of(counts);
+    const auto device_gather = on_device(gather);
+    const auto device_scatter = on_device(scatter);
+    const auto device_in = shifted(in, static_cast<std::size_t>(offset));
+    Guarded<T> out(total(counts), offset);
+    interval_move(total(counts), scan.span(), device_gather.span(), device_scatter.span(),
+                  {device_in.data() + offset, device_in.count() - offset}, out.span(), workspace_,
+                  nullptr);
+    EXPECT_TRUE(out.get() == expected);
+  }
 
   std::mt19937_64 random_{1};
   Workspace workspace_;
@@ -56,106 +138,100 @@ TEST_F(Intervals, EveryWorkItemIsVisitedOnce) {
   }
 }
 
-/// A record of `Bytes` bytes.
-template <int Bytes>
-struct Record {
-  unsigned char bytes[Bytes];
-  bool operator==(const Record& other) const {
-    return std::equal(bytes, bytes + Bytes, other.bytes);
-  }
-};
-
-template <class T>
-std::vector<T> random_elements(std::size_t count, std::mt19937_64& random) {
-  std::vector<T> elements(count);
-  std::vector<unsigned char> bytes(count * sizeof(T));
-  std::generate(bytes.begin(), bytes.end(), [&] { return static_cast<unsigned char>(random()); });
-  if (count > 0) std::memcpy(static_cast<void*>(elements.data()), bytes.data(), bytes.size());
-  return elements;
-}
-
-/// The values after `offset` others, so that they begin anywhere.
-template <class T>
-DeviceBuffer<T> shifted(const std::vector<T>& values, std::size_t offset) {
-  std::vector<T> all(offset);
-  all.insert(all.end(), values.begin(), values.end());
-  return on_device(all);
-}
-
 TEST_F(Intervals, Expand) {
-  const auto expand = [&]<class T>(Counts kind, int offset) {
-    SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(sizeof(T)) + " bytes");
-    const auto counts = make_counts<std::int64_t>(kind, steps(), random_);
-    const auto values = random_elements<T>(counts.size(), random_);
-    const auto scan = scan_of(counts);
-    const auto device_values = shifted(values, static_cast<std::size_t>(offset));
-    Guarded<T> out(total(counts), offset);
-    interval_expand(total(counts), scan.span(),
-                    {device_values.data() + offset, device_values.count() - offset}, out.span(),
-                    workspace_, nullptr);
-    EXPECT_TRUE(out.get() == oracle::interval_expand(counts, values));
-  };
   int offset = 0;
   for (const Counts kind : all_counts) {
-    expand.operator()<std::uint64_t>(kind, offset++ % 4);
-    expand.operator()<std::uint8_t>(kind, offset++ % 4);
+    expand<std::uint64_t, std::int64_t>(kind, steps(), offset++ % 4);
+    expand<std::uint8_t, std::int32_t>(kind, steps(), offset++ % 4);
+    expand<Record<12, 4>, std::int32_t>(kind, steps(), offset++ % 4);
   }
-  expand.operator()<Record<3>>(Counts::random, 1);
-  expand.operator()<Record<256>>(Counts::power_law, 1);
+}
+
+// In each of these sizes; elements whose type does not say how they are aligned are tried where
+// they are, and where they are not.
+TEST_F(Intervals, ExpandOfElementsOfAnySize) {
+  expand<std::uint16_t, std::int32_t>(Counts::random, steps(), 3);
+  expand<unsigned, std::int32_t>(Counts::random, steps(), 1);
+  expand<unsigned, std::int64_t>(Counts::mostly_empty, steps(), 2);
+  expand<Record<16, 16>, std::int64_t>(Counts::random, steps(), 1);
+  for (const int offset : {0, 1}) {
+    expand<Record<3>, std::int32_t>(Counts::random, steps(), offset);
+    expand<Record<4>, std::int32_t>(Counts::random, steps(), offset);
+    expand<Record<8, 4>, std::int32_t>(Counts::random, steps(), offset);
+    expand<Record<16, 4>, std::int32_t>(Counts::random, steps(), offset);
+    expand<Record<24, 8>, std::int32_t>(Counts::random, steps() / 2, offset);
+    expand<Record<256>, std::int32_t>(Counts::power_law, steps() / 4, offset);
+  }
 }
 
 TEST_F(Intervals, Move) {
-  const auto move = [&]<class T>(Counts kind, int offset) {
-    SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(sizeof(T)) + " bytes");
-    const auto counts = make_counts<std::int32_t>(kind, steps(), random_);
-    const auto items = static_cast<std::size_t>(total(counts));
-    // Intervals are gathered from anywhere, and scattered in another order, without overlap.
-    std::vector<std::size_t> order(counts.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::shuffle(order.begin(), order.end(), random_);
-    std::vector<std::int32_t> gather(counts.size());
-    std::vector<std::int32_t> scatter(counts.size());
-    std::int32_t place = 0;
-    for (const std::size_t i : order) {
-      scatter[i] = place;
-      place += counts[i];
-      gather[i] =
-          static_cast<std::int32_t>(random_() % (items - static_cast<std::size_t>(counts[i]) + 1));
-    }
-    const auto in = random_elements<T>(items, random_);
-    std::vector<T> expected(items);
-    oracle::interval_move(counts, gather, scatter, in, expected);
-    const auto scan = scan_of(counts);
-    const auto device_gather = on_device(gather);
-    const auto device_scatter = on_device(scatter);
-    const auto device_in = shifted(in, static_cast<std::size_t>(offset));
-    Guarded<T> out(total(counts), offset);
-    interval_move(total(counts), scan.span(), device_gather.span(), device_scatter.span(),
-                  {device_in.data() + offset, device_in.count() - offset}, out.span(), workspace_,
-                  nullptr);
-    EXPECT_TRUE(out.get() == expected);
-  };
   int offset = 0;
   for (const Counts kind : all_counts) {
-    move.operator()<unsigned>(kind, offset++ % 4);
-    move.operator()<std::uint16_t>(kind, offset++ % 4);
+    move<unsigned, std::int32_t>(kind, steps(), offset++ % 4);
+    move<std::uint16_t, std::int64_t>(kind, steps(), offset++ % 4);
+    move<Record<12, 4>, std::int32_t>(kind, steps(), offset++ % 4);
   }
-  move.operator()<Record<3>>(Counts::random, 1);
-  move.operator()<Record<256>>(Counts::power_law, 1);
 }
 
-// Around a warp and a tile of 1408 steps, and nothing at all.
+TEST_F(Intervals, MoveOfElementsOfAnySize) {
+  move<std::uint8_t, std::int32_t>(Counts::random, steps(), 3);
+  move<std::uint64_t, std::int64_t>(Counts::random, steps(), 1);
+  move<Record<16, 16>, std::int32_t>(Counts::random, steps(), 1);
+  for (const int offset : {0, 1}) {
+    move<Record<3>, std::int32_t>(Counts::random, steps(), offset);
+    move<Record<4>, std::int32_t>(Counts::random, steps(), offset);
+    move<Record<16, 4>, std::int32_t>(Counts::random, steps(), offset);
+    move<Record<24, 8>, std::int32_t>(Counts::random, steps() / 2, offset);
+    move<Record<256>, std::int32_t>(Counts::power_law, steps() / 4, offset);
+  }
+}
+
+// Long intervals begin in one tile, end in another, and have shares of their own.
+TEST_F(Intervals, MoveOfIntervalsOfManyTiles) {
+  move<unsigned, std::int32_t>(std::vector<std::int32_t>{1, 5000, 0, 0, 3, 9000, 1023, 0, 1}, 1);
+  move<std::uint8_t, std::int64_t>(std::vector<std::int64_t>{0, 20'000, 0}, 1);
+}
+
+// Shares of several tiles and batches, also of the fewest and the most steps: intervals reversed.
+TEST_F(Intervals, SharesOfEverySize) {
+  using Shape = detail::CopyTuning<4>;
+  for (const Counts kind : all_counts) {
+    const auto counts = make_counts<std::int32_t>(kind, is_small() ? 20'000 : 140'000, random_);
+    const auto items = static_cast<std::size_t>(total(counts));
+    const auto scan = oracle::exclusive_scan(counts);
+    std::vector<std::int32_t> scatter(counts.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      scatter[i] = static_cast<std::int32_t>(items) - scan[i] - counts[i];
+    }
+    const auto in = random_elements<unsigned>(items, random_);
+    std::vector<unsigned> expected(items);
+    oracle::interval_move(counts, scan, scatter, in, expected);
+    const auto device_scan = on_device(scan);
+    const auto device_scatter = on_device(scatter);
+    const auto device_in = on_device(in);
+    for (const int share_steps :
+         {333, Shape::batch_objects, Shape::tile_items + 1, Shape::max_share_steps}) {
+      SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(share_steps) + " steps");
+      Guarded<unsigned> out(static_cast<std::int64_t>(items));
+      detail::run_copy_items<Shape, 1>(
+          Work<std::int32_t>{static_cast<std::int64_t>(items), device_scan.data(),
+                             device_scan.count()},
+          share_steps,
+          detail::IntervalMoves<std::int32_t>{device_scan.data(), device_scatter.data()},
+          static_cast<const unsigned*>(device_in.data()), out.span().data, nullptr);
+      EXPECT_TRUE(out.get() == expected);
+    }
+  }
+}
+
+// Around a warp, the least share, the tiles of all kernels, and nothing at all.
 TEST_F(Intervals, Sizes) {
-  for (const std::int64_t size : {0, 1, 2, 31, 32, 33, 1407, 1408, 1409, 2817}) {
-    for (const Counts kind : {Counts::random, Counts::empty_ends}) {
-      const auto counts = make_counts<std::int32_t>(kind, size, random_);
-      const auto values = random_elements<std::uint64_t>(counts.size(), random_);
-      const auto scan = scan_of(counts);
-      const auto device_values = on_device(values);
-      Guarded<std::uint64_t> out(total(counts), 1);
-      interval_expand(total(counts), scan.span(), device_values.span(), out.span(), workspace_,
-                      nullptr);
-      EXPECT_EQ(out.get(), oracle::interval_expand(counts, values)) << size;
+  for (const std::int64_t size :
+       {0, 1, 2, 31, 32, 33, 1023, 1024, 1025, 2047, 2048, 2049, 3072, 3073}) {
+    for (const Counts kind : {Counts::random, Counts::ones, Counts::empty_ends}) {
+      expand<std::uint64_t, std::int32_t>(kind, size, 1);
+      expand<Record<12, 4>, std::int32_t>(kind, size, 1);
+      move<unsigned, std::int32_t>(kind, size, 1);
     }
   }
 }

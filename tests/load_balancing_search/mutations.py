@@ -28,6 +28,30 @@ MUTATIONS = [
     ),
     (
         "output aligned: heads beyond the tile",
-        "if (has_items && <<<place < tile_end - tile ||| place <= tile_end - tile>>>) {",
+        "if (has_items && <<<place < tile_end - tile ||| place <= tile_end - tile>>>) put(",
+    ),
+    (
+        "output aligned: values of 8 bytes from a wrong lane",
+        "const int lane = <<<part * warp_threads / 2 + lane_index() / 2 ||| lane_index() / 2>>>;",
+    ),
+    (
+        "copies: no barrier before a tile's heads are read",
+        "{{{__syncthreads();  // the heads are there with their objects, and the tile before is done ||| ;}}}",
+    ),
+    (
+        "copies: does not wait for the objects of a tile",
+        "{{{__pipeline_wait_prior(0); ||| ;}}}",
+    ),
+    (
+        "copies: an object of an earlier tile is not moved on",
+        "copies.later(objects[begin], <<<Shape::tile_items - static_cast<int>(begin) ||| Shape::tile_items>>>)",
+    ),
+    (
+        "copies: a run where there are two objects",
+        "if (Copies::are_runs && <<<heads[0] == heads[warp_items - 1] ||| heads[0] == heads[warp_items / 2]>>>) {",
+    ),
+    (
+        "copies: vectors without alignment",
+        "if (<<<addresses % 16 == 0 ||| addresses % 8 == 0>>>) {",
     ),
 ]
