@@ -10,6 +10,7 @@
 #include "harness/device.hpp"
 #include "load_balancing_search/balance.cuh"
 #include "load_balancing_search/demonstration.cuh"
+#include "load_balancing_search/intervals.hpp"
 #include "load_balancing_search/load_balancing_search.cuh"
 #include "load_balancing_search/oracle.hpp"
 #include "peers/thrust_search.hpp"
@@ -121,6 +122,10 @@ class Search : public harness::Problem {
       host_out_.resize(static_cast<std::size_t>(items_));
       return [this](cudaStream_t) { run_on_host(); };
     }
+    const auto ours = enum_names<Variant>();
+    if (std::find(ours.begin(), ours.end(), variant) == ours.end()) {
+      throw harness::NotHere(variant + " does not search");
+    }
     const Options options{harness::named<Variant>(point, "variant"),
                           static_cast<int>(point.integer("items_per_thread"))};
     return [this, options](cudaStream_t stream) {
@@ -208,7 +213,13 @@ class Search : public harness::Problem {
 std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t n = problem.integer("n");
   const std::int64_t objects = objects_of(problem);
+  if (problem.text("operation") != "search") return intervals_device_bytes(problem, objects);
   return 4 * objects + 8 * n + (n + objects) / 16 + 4 * (n + objects) / 3 + (1 << 20);
+}
+
+std::unique_ptr<harness::Problem> make_one(const Parameters& problem) {
+  if (problem.text("operation") == "search") return std::make_unique<Search>(problem);
+  return make_intervals(problem, make_counts(problem));
 }
 
 }  // namespace
@@ -231,6 +242,13 @@ harness::Technique load_balancing_search_technique() {
                             "of the counts: 0 to twice the average; all equal; few with most; one "
                             "with half of all; one in a hundred not empty; the source's figures, "
                             "n 79 and objects 40, or 125 and 50"),
+           choice_parameter("operation", {"search", "interval_expand", "interval_move"},
+                            "each work item's object, its value, or the element that it moves"),
+           integer_parameter("element_bytes", 4, 1, 16,
+                             "interval operations: bytes of an element: 1, 4, 8, 12 or 16"),
+           choice_parameter("order", {"packed", "gathered"},
+                            "interval_move: intervals lie one after the other in the order of the "
+                            "objects; those in the input in another order"),
            seed_parameter("of the counts"),
            of_variants(
                integer_parameter("items_per_thread", Options{}.items_per_thread, 3, 23,
@@ -243,10 +261,21 @@ harness::Technique load_balancing_search_technique() {
             "merge-path tiles; heads, a maximum scan, 16-byte stores"}},
           {{"thrust_upper_bound", Role::peer, Runs::gpu, "thrust::upper_bound of the work items"},
            {"thrust_scatter_scan", Role::peer, Runs::gpu, "thrust::scatter_if and a maximum scan"},
+           {"interval_expand", Role::technique, Runs::anywhere,
+            "the search's kernel stores values; elements that are no access by copies"},
+           {"interval_move", Role::technique, Runs::anywhere,
+            "copies, with where they begin beside their heads in shared memory"},
+           {"for_each_work_item", Role::technique, Runs::anywhere,
+            "the same by a body for each work item: merge_path's tiles"},
+           {"search_alone", Role::technique, Runs::anywhere,
+            "output_aligned alone, which stores no value: the bound of interval_expand"},
+           {"search_then_gather", Role::peer, Runs::gpu, "output_aligned, then thrust::gather"},
+           {"cub_batched_copy", Role::peer, Runs::gpu, "cub::DeviceCopy::Batched"},
+           {"cub_batched_memcpy", Role::peer, Runs::gpu, "cub::DeviceMemcpy::Batched"},
            {"serial", Role::oracle, Runs::host,
             "the source's serial loop, on one thread of the CPU"}}),
       .device_bytes = device_bytes,
-      .make_problem = harness::make_problem<Search>,
+      .make_problem = make_one,
       .demonstration = load_balancing_search::demonstration};
 }
 

@@ -173,10 +173,81 @@ def tile_size(archive: Archive) -> Figure:
     )
 
 
+INTERVAL_LOOKS = {
+    "interval_expand": style.Look("interval_expand, interval_move", style.STRONG, "o"),
+    "interval_move": style.Look("interval_expand, interval_move", style.STRONG, "o"),
+    "search_alone": style.Look("search alone: stores no value", style.LIGHT, "s", hatch="...."),
+    "for_each_work_item": style.Look(
+        "for_each_work_item (source's tiles)", style.MIDDLE, "v", hatch="\\\\\\\\"
+    ),
+    "search_then_gather": style.Look(
+        "search, then thrust::gather", style.PEER, "D", hatch="////"
+    ),
+    "cub_batched_copy": style.Look("CUB DeviceCopy::Batched", style.PEER, "D", hatch="////"),
+    "cub_batched_memcpy": style.Look(
+        "CUB DeviceMemcpy::Batched", style.OTHER_PEER, "^", hatch="xxxx"
+    ),
+}
+
+
+def intervals(archive: Archive) -> Figure:
+    """ms by items an object, elements of 4 bytes, and by bytes of an element; two operations."""
+    rows = archive.timed_rows(INTERVAL_LOOKS)
+    figure, panels = style.new_figure(2, 2, width=6.2, height=2.9)
+    for column, operation in enumerate(("interval_expand", "interval_move")):
+        here = archives.where(rows, operation=operation)
+        if not here:
+            raise NothingToDraw(f"{archive.name} has no {operation} timed on a GPU")
+        lengths = archives.where(here, element_bytes=4)
+        sizes = [row for row in here if row.params["element_bytes"] != 4]
+        _bars(
+            panels[column],
+            lengths,
+            ("order", "average"),
+            lambda order, average: f"{average:g}"
+            + (f"\n{order}" if operation == "interval_move" else ""),
+        )
+        panels[column].set_title(f"{operation}, elements of 4 bytes")
+        panels[column].set_xlabel(AN_OBJECT)
+        items = {row.params["n"] for row in sizes}
+        averages = {row.params["average"] for row in sizes}
+        _bars(panels[2 + column], sizes, ("element_bytes",), lambda size: f"{size}")
+        panels[2 + column].set_title(
+            f"{operation}, {max(items, default=0):,} items, {max(averages, default=0):g} an object"
+        )
+        panels[2 + column].set_xlabel("size of an element (bytes)")
+    return style.finish(
+        figure, archive, rows, "Interval expand and move: time (random lengths, whole calls)"
+    )
+
+
+def _packed_first(values: tuple) -> tuple:
+    return tuple(value != "packed" if isinstance(value, str) else value for value in values)
+
+
+def _bars(axes, rows: list[Row], names: tuple[str, ...], label) -> None:
+    """A group of bars for each value of the parameters `names`, the variants side by side."""
+    groups = sorted({tuple(row.params[name] for name in names) for row in rows}, key=_packed_first)
+    variants = [name for name in INTERVAL_LOOKS if archives.where(rows, variant=name)]
+    width = 0.84 / max(1, len(variants))
+    for group, values in enumerate(groups):
+        found = archives.where(rows, **dict(zip(names, values, strict=True)))
+        for place, variant in enumerate(variants):
+            for row in archives.where(found, variant=variant):
+                x = group + (place - (len(variants) - 1) / 2) * width
+                point = style.timed(x, row)
+                top = style.bar(axes, width, point, INTERVAL_LOOKS[variant])
+                style.note_above(axes, x, top, f"{row.timing.median:.3g}")
+    axes.set_xticks(range(len(groups)), [label(*values) for values in groups])
+    style.from_zero(axes)
+    axes.set_ylabel("time (ms)")
+
+
 FIGURES = [
     FigureSpec("load_balancing_search_throughput", "throughput", throughput),
     FigureSpec("load_balancing_search_sizes", "throughput", sizes),
     FigureSpec("load_balancing_search_distributions", "distributions", distributions),
     FigureSpec("load_balancing_search_published", "published", published),
     FigureSpec("load_balancing_search_tile_size", "tile_size", tile_size),
+    FigureSpec("load_balancing_search_intervals", "intervals", intervals),
 ]

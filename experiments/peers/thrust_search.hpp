@@ -19,5 +19,9 @@ harness::Execution upper_bound(const std::int32_t* scan, std::int64_t objects, s
 /// Each object that has work items scatters its number to the first; a maximum scan spreads them.
 harness::Execution scatter_scan(const std::int32_t* scan, std::int64_t objects, std::int64_t items,
                                 std::int32_t* out, const std::shared_ptr<KeptStorage>& storage);
+/// thrust::gather: out[i] becomes the value of object objects[i]. A value has 1, 4, 8, 12 or 16
+/// bytes.
+harness::Execution gather(int value_bytes, const std::int32_t* objects, std::int64_t items,
+                          const void* values, void* out);
 
 }  // namespace warpath::experiments::thrust_search
