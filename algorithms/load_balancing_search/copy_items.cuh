@@ -121,9 +121,9 @@ __device__ __forceinline__ void warp_copy_units(Source source, Target target) {
   for (int first = lane_index(); first < Count; first += warp_threads * in_flight) {
     Unit units[in_flight];
 #pragma unroll
-    for (int k = 0; k < in_flight; ++k) units[k] = *source(first + k * warp_threads);
+    for (int k = 0; k < in_flight; ++k) units[k] = *aligned(source(first + k * warp_threads));
 #pragma unroll
-    for (int k = 0; k < in_flight; ++k) *target(first + k * warp_threads) = units[k];
+    for (int k = 0; k < in_flight; ++k) *aligned(target(first + k * warp_threads)) = units[k];
   }
 }
 
