@@ -73,7 +73,6 @@ struct IntervalMoves {
   }
   /// Neighbouring work items of an object are neighbours where they come from and go to.
   static constexpr bool are_runs = true;
-  static constexpr int shared_percent = move_shared_percent;
 };
 
 /// A work item becomes the value of its object.
@@ -94,7 +93,6 @@ struct ValueCopies {
   [[nodiscard]] __device__ static unsigned source(Object number, int, int) { return number; }
   [[nodiscard]] __device__ static int target(Object, int, int item) { return item; }
   static constexpr bool are_runs = false;
-  static constexpr int shared_percent = expand_shared_percent;
 };
 
 template <class Shape, class Offset, class Object>
@@ -239,6 +237,12 @@ __global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
   }
 }
 
+/// Whether objects have few work items on average.
+template <class Offset>
+bool are_short(const Work<Offset>& work) {
+  return work.items / short_object_items < work.objects;
+}
+
 /// `share_steps`: at most Shape::max_share_steps. There is at least one work item.
 template <class Shape, int Units, class Unit, class Offset, class Copies>
 void run_copy_items(const Work<Offset>& work, int share_steps, Copies copies, const Unit* in,
@@ -256,9 +260,12 @@ void run_copy_items(const Work<Offset>& work, Copies copies, const Unit* in, Uni
   const auto kernel = copy_items_kernel<Shape, Offset, Unit, Units, Copies>;
   constexpr std::size_t shared_bytes =
       sizeof(CopyItemsStorage<Shape, Offset, typename Copies::Object>);
-  // A load of a few bytes takes a line of the L1 cache while it is on its way.
-  WARPATH_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                          Copies::shared_percent));
+  if constexpr (Copies::are_runs) {
+    // A load of a few bytes takes a line of the L1 cache while it is on its way.
+    WARPATH_CUDA_CHECK(cudaFuncSetAttribute(
+        kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+        are_short(work) ? short_interval_shared_percent : default_shared_percent));
+  }
   const int share_steps = share_steps_of<Shape>(kernel, shared_bytes, work);
   run_copy_items<Shape, Units>(work, share_steps, copies, in, out, stream);
 }

@@ -69,9 +69,20 @@ void with_alignment(const T* in, const T* out, With with) {
   with.template operator()<most>();
 }
 
-/// By vectors of values where they have as many bytes as an access; else by accesses.
+template <class T>
+struct ExpandBody {
+  const T* values;
+  T* out;
+  __device__ void operator()(std::int64_t item, std::int64_t object, std::int64_t) const {
+    out[item] = values[object];
+  }
+};
+
+/// By vectors of values where they have as many bytes as an access, else by accesses, unless these
+/// are small: a body for each work item then has more loads on their way.
 template <class T, class Offset>
-void run_expand(const Work<Offset>& work, const T* values, T* out, cudaStream_t stream) {
+void run_expand(const Work<Offset>& work, const T* values, T* out, Workspace& workspace,
+                cudaStream_t stream) {
   if (work.items == 0) return;
   with_alignment(values, out, [&]<std::size_t Align>() {
     using Part = Access<Align>;
@@ -80,9 +91,14 @@ void run_expand(const Work<Offset>& work, const T* values, T* out, cudaStream_t 
     if constexpr (sizeof(T) == Align && Align <= 8) {
       run_output_aligned<ExpandTuning<Align>>(work, ObjectValues<Part>{in_parts}, out_parts,
                                               stream);
-    } else {
+    } else if constexpr (Align >= 4) {
+      if (Align == 4 && are_short(work)) {
+        return run_for_each(work, ExpandBody<T>{values, out}, workspace, stream);
+      }
       run_copy_items<static_cast<int>(sizeof(T) / Align)>(work, ValueCopies<Offset>{}, in_parts,
                                                           out_parts, stream);
+    } else {
+      run_for_each(work, ExpandBody<T>{values, out}, workspace, stream);
     }
   });
 }
@@ -147,8 +163,7 @@ void for_each_work_item(std::int64_t items, DeviceSpan<Scan> scan, Body body, Wo
 /// least `items` elements.
 template <class Scan, class T>
 void interval_expand(std::int64_t items, DeviceSpan<Scan> scan, InputSpan<T> values,
-                     DeviceSpan<T> out, [[maybe_unused]] Workspace& workspace,
-                     cudaStream_t stream) {
+                     DeviceSpan<T> out, Workspace& workspace, cudaStream_t stream) {
   detail::require_value<T>();
   const auto work = checked_work(items, scan, stream);
   require_span("values", values);
@@ -157,7 +172,7 @@ void interval_expand(std::int64_t items, DeviceSpan<Scan> scan, InputSpan<T> val
   require_room("out", out, items);
   require_apart("scan", scan, "out", out);
   require_apart("values", values, "out", out);
-  detail::run_expand(work, values.data, out.data, stream);
+  detail::run_expand(work, values.data, out.data, workspace, stream);
 }
 
 /// Copies intervals: number i, of as many elements as object i has work items, from

@@ -7,8 +7,10 @@
 // object o has the work items [scan[o], scan[o + 1]), the last one those up to `items`. The caller
 // computes the scan; Offset is a signed integer of 4 or 8 bytes, Index any integer of 4 or 8 bytes
 // that holds an object's number.
-//   Extra memory    output_aligned, upper_bound: none; merge_path and for_each_work_item: 8 bytes a
-//                   tile of 1408 work items and objects.
+//   Extra memory    output_aligned, upper_bound and interval_move: none; merge_path and
+//                   for_each_work_item: 8 bytes a tile of 1408 work items and objects, and as much
+//                   interval_expand where values have not 1, 2, 4 or a multiple of 8 bytes, or are
+//                   not aligned to 8 of them.
 //   Preconditions   scan begins with 0, never decreases, and passes `items` nowhere: where checks
 //                   are on (core/checked.hpp), a call throws std::invalid_argument with the first
 //                   index that breaks this; where they are off, the result is undefined. Sizes,

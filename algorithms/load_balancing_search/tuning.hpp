@@ -46,10 +46,12 @@ using OutputAlignedTuning = OutputShape<256, 3, 5, 6, 19 * 1024>;
 template <int Bytes>
 using ExpandTuning = std::conditional_t<Bytes <= 2, OutputShape<128, 6, 5, 8, 32 * 1024>,
                                         OutputShape<256, 3, 5, 6, 32 * 1024>>;
-/// How much of a multiprocessor's memory for L1 cache and shared memory is shared memory, where
-/// intervals are moved, and where values are expanded by copies.
-inline constexpr int move_shared_percent = 85;
-inline constexpr int expand_shared_percent = 50;
+/// Objects with fewer work items on average are short.
+inline constexpr int short_object_items = 16;
+/// How much of a multiprocessor's memory for L1 cache and shared memory is shared memory: where
+/// short intervals are moved, and what the driver chooses.
+inline constexpr int short_interval_shared_percent = 72;
+inline constexpr int default_shared_percent = -1;
 /// Copies of work items of so many bytes.
 template <int Bytes>
 using CopyTuning = OutputShape<128, 2, 3, 6, (Bytes <= 8 ? 40 : 19) * 1024>;

@@ -45,12 +45,16 @@ class Intervals : public testing::Test {
   }
   [[nodiscard]] static std::int64_t steps() { return is_small() ? 3000 : 20'000; }
 
-  /// Expands values, and compares all of the output with the oracle's.
   template <class T, class Offset>
   void expand(Counts kind, std::int64_t steps, int offset) {
-    SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(sizeof(T)) + " bytes, offset " +
-                 std::to_string(offset) + ", " + std::to_string(steps) + " steps");
-    const auto counts = make_counts<Offset>(kind, steps, random_);
+    SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(steps) + " steps");
+    expand<T>(make_counts<Offset>(kind, steps, random_), offset);
+  }
+
+  /// Expands values, and compares all of the output with the oracle's.
+  template <class T, class Offset>
+  void expand(const std::vector<Offset>& counts, int offset) {
+    SCOPED_TRACE(std::to_string(sizeof(T)) + " bytes, offset " + std::to_string(offset));
     const auto values = random_elements<T>(counts.size(), random_);
     const auto scan = scan_of(counts);
     const auto device_values = shifted(values, static_cast<std::size_t>(offset));
@@ -154,6 +158,11 @@ TEST_F(Intervals, ExpandOfElementsOfAnySize) {
   expand<unsigned, std::int32_t>(Counts::random, steps(), 1);
   expand<unsigned, std::int64_t>(Counts::mostly_empty, steps(), 2);
   expand<Record<16, 16>, std::int64_t>(Counts::random, steps(), 1);
+  for (const Counts kind : {Counts::power_law, Counts::one_big, Counts::empty_but_last}) {
+    expand<Record<20, 4>, std::int32_t>(kind, steps(), 1);
+    expand<Record<24, 8>, std::int64_t>(kind, steps(), 1);
+  }
+  expand<Record<12, 4>, std::int32_t>(std::vector<std::int32_t>(1 + steps() / 20, 20), 1);
   for (const int offset : {0, 1}) {
     expand<Record<3>, std::int32_t>(Counts::random, steps(), offset);
     expand<Record<4>, std::int32_t>(Counts::random, steps(), offset);
