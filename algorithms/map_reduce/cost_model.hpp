@@ -16,6 +16,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 
 #include "map_reduce/costs.hpp"
@@ -26,6 +27,9 @@ namespace warpath::map_reduce::detail {
 /// Where a part may have any number of columns.
 inline constexpr std::int64_t any_span = std::int64_t{1} << 62;
 
+/// The kernels with lists number columns in 32 bits, of which the last stands for none.
+inline constexpr std::int64_t most_listed_columns = (std::int64_t{1} << 32) - 1;
+
 /// One kernel of one shape, for one formula and reduction, on one device.
 struct KernelCost {
   std::int64_t block_rows;
@@ -33,7 +37,8 @@ struct KernelCost {
   KernelFigures figures;
   std::int64_t merge_batch;  ///< partial results of a row that are merged at once
   double column_bytes;
-  std::int64_t most_span = any_span;  ///< columns of a part at most
+  std::int64_t most_span = any_span;     ///< columns of a part at most
+  std::int64_t most_columns = any_span;  ///< of a call
   double launch_ns;
   double memory_bytes_per_ns;
 };
@@ -121,6 +126,7 @@ struct CallTraits {
   bool is_double;                  ///< values in double precision
   double instructions;             ///< of the reduction, a value
   std::int64_t share_columns = 0;  ///< that a thread over the columns takes at most; 0: any number
+  int list_length = 0;             ///< of a reduction that keeps lists: K
   GramForm gram_form = GramForm::none;
   int coordinates = 0;          ///< of the Gram form: rows of the matrices that are multiplied
   int coordinate_chunks = 0;    ///< groups of four of them
@@ -131,6 +137,12 @@ struct CallTraits {
 /// number, and those of the reduction; 2.5 times as much in double.
 inline double relative_pair_cost(const CallTraits& call) {
   return (call.column_bytes / 2.0 + call.instructions) / 8 * (call.is_double ? 2.5 : 1);
+}
+
+/// Tensor core instructions for 16 rows and 8 columns.
+inline int products_of(const CallTraits& call) {
+  return call.coordinates <= 8 ? call.coordinate_chunks
+                               : static_cast<int>(divide_up(call.coordinates, 16)) * 3;
 }
 
 inline KernelCost kernel_cost(const DeviceFigures& device, const CallTraits& call,
@@ -159,6 +171,31 @@ inline KernelCost rows_cost(const DeviceFigures& device, const CallTraits& call,
   return kernel_cost(device, call, 128 * rows_per_thread, call.tile_columns, figures, 16);
 }
 
+/// The kernels with lists: list_rows_kernel, tensor_lists_kernel. A block must fill its lists, and
+/// has few columns at a time that change them. As many blocks are resident as have shared memory.
+inline KernelCost of_lists(const DeviceFigures& device, const CallTraits& call, int block_rows,
+                           int tile, std::size_t shared_bytes, KernelFigures figures) {
+  figures.block_ns += device.list_entry_ns * call.list_length;
+  figures.resident_blocks =
+      std::clamp<std::int64_t>(device.shared_bytes / static_cast<std::int64_t>(shared_bytes + 1024),
+                               1, figures.resident_blocks);
+  KernelCost cost = kernel_cost(device, call, block_rows, tile, figures, 16);
+  cost.most_columns = most_listed_columns;
+  return cost;
+}
+inline KernelCost lists_cost(const DeviceFigures& device, const CallTraits& call, int block_rows,
+                             int tile, std::size_t shared_bytes) {
+  KernelFigures figures = device.lists;
+  figures.pair_ns *= relative_pair_cost(call);
+  return of_lists(device, call, block_rows, tile, shared_bytes, figures);
+}
+inline KernelCost tensor_lists_cost(const DeviceFigures& device, const CallTraits& call,
+                                    int block_rows, int tile, std::size_t shared_bytes) {
+  KernelFigures figures = device.tensor_lists;
+  figures.pair_ns += products_of(call) * device.tensor_least_product_ns;
+  return of_lists(device, call, block_rows, tile, shared_bytes, figures);
+}
+
 /// columns_kernel. block_rows: 1, 4 or 16; row_threads: the threads that share a row.
 inline KernelCost columns_cost(const DeviceFigures& device, const CallTraits& call, int block_rows,
                                int row_threads) {
@@ -175,13 +212,26 @@ inline KernelCost columns_cost(const DeviceFigures& device, const CallTraits& ca
   return cost;
 }
 
+/// staged_columns_kernel. block_rows: 1, 4 or 16; shared_bytes: of a block.
+inline KernelCost staged_cost(const DeviceFigures& device, const CallTraits& call, int block_rows,
+                              int tile, int team_threads, std::size_t shared_bytes) {
+  KernelFigures figures = block_rows == 1   ? device.staged_1
+                          : block_rows == 4 ? device.staged_4
+                                            : device.staged_16;
+  figures.pair_ns *= relative_pair_cost(call);
+  figures.column_ns *= call.column_bytes;
+  figures.resident_blocks = std::clamp<std::int64_t>(
+      device.shared_bytes / static_cast<std::int64_t>(shared_bytes), 1, figures.resident_blocks);
+  KernelCost cost = kernel_cost(device, call, block_rows, tile, figures, 256);
+  if (call.share_columns > 0) cost.most_span = team_threads * call.share_columns;
+  return cost;
+}
+
 /// The tensor kernels. blocks: that a multiprocessor holds.
 inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& call, int block_rows,
                               int blocks) {
-  // Tensor core instructions for 16 rows and 8 columns.
   const bool is_narrow = call.coordinates <= 8;
-  const int products =
-      is_narrow ? call.coordinate_chunks : static_cast<int>(divide_up(call.coordinates, 16)) * 3;
+  const int products = products_of(call);
   KernelFigures figures{};
   if (call.gram_form == GramForm::least) {
     figures = device.tensor_least;
@@ -198,6 +248,11 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
                                                    : device.tensor_sum_wide_product_ns);
   }
   figures.column_ns *= call.coordinate_chunks;
+  if (call.gram_form == GramForm::sum && call.coordinates > 32) {
+    const double factor = call.coordinates > 64 ? device.tensor_sum_of_65 : device.tensor_sum_of_33;
+    figures.pair_ns *= factor;
+    figures.column_ns *= factor;
+  }
   figures.resident_blocks = blocks;
   return kernel_cost(device, call, block_rows, call.tensor_tile_columns, figures, 16);
 }

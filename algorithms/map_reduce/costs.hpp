@@ -37,14 +37,25 @@ struct DeviceFigures {
   double column_of_long_columns;  ///< factor of column_ns, a byte, for columns of more than 32
                                   ///< bytes, which are not loaded in whole vectors
 
+  KernelFigures staged_1;  ///< staged_columns_kernel, 1, 4 or 16 rows a block; column_ns a byte
+  KernelFigures staged_4;
+  KernelFigures staged_16;
+  std::int64_t shared_bytes;  ///< shared memory of a multiprocessor
+
   KernelFigures tensor_sum_512;  ///< the tensor kernel of sums, blocks of 512, 256 or 128 rows;
   KernelFigures tensor_sum_256;  ///< pair_ns with one tensor core instruction for 16 rows and 8
   KernelFigures tensor_sum_128;  ///< columns; column_ns a chunk of coordinates
   double tensor_sum_narrow_product_ns;  ///< pair_ns of a further instruction: up to 8 coordinates
   double tensor_sum_wide_product_ns;    ///< the same for more coordinates
+  double tensor_sum_of_33;  ///< factor of the time of 33 to 64 coordinates, and of more:
+  double tensor_sum_of_65;  ///< fewer blocks are resident
 
-  KernelFigures tensor_least;      ///< the tensor kernel of least distances, without instructions;
-                                   ///< block_ns for states of 16 bytes, in proportion for others
+  KernelFigures tensor_least;  ///< the tensor kernel of least distances, without instructions;
+                               ///< block_ns for states of 16 bytes, in proportion for others
+  KernelFigures lists;         ///< list_rows_kernel
+  KernelFigures tensor_lists;  ///< tensor_lists_kernel, without instructions
+  double list_entry_ns;        ///< block_ns more for each entry of a row's list
+
   double tensor_least_product_ns;  ///< pair_ns of an instruction
   double tensor_least_many_ns;     ///< pair_ns more where several least distances are wanted
 };
@@ -95,6 +106,28 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                               .merge_ns = 1500,
                                                               .merge_step_ns = 1655},
                                                .column_of_long_columns = 1.5,
+                                               .staged_1 = {.pair_ns = 0.0215,
+                                                            .column_ns = 0.024,
+                                                            .busy_blocks = 2,
+                                                            .resident_blocks = 4,
+                                                            .block_ns = 2000,
+                                                            .merge_ns = 575,
+                                                            .merge_step_ns = 246},
+                                               .staged_4 = {.pair_ns = 0.035,
+                                                            .column_ns = 0.024,
+                                                            .busy_blocks = 2,
+                                                            .resident_blocks = 3,
+                                                            .block_ns = 2000,
+                                                            .merge_ns = 1310,
+                                                            .merge_step_ns = 1280},
+                                               .staged_16 = {.pair_ns = 0.039,
+                                                             .column_ns = 0.024,
+                                                             .busy_blocks = 2,
+                                                             .resident_blocks = 2,
+                                                             .block_ns = 2000,
+                                                             .merge_ns = 1500,
+                                                             .merge_step_ns = 1655},
+                                               .shared_bytes = 228 * 1024,
                                                .tensor_sum_512 = {.pair_ns = 0.0318,
                                                                   .column_ns = 1,
                                                                   .busy_blocks = 1.14,
@@ -118,6 +151,8 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                                   .merge_step_ns = 300},
                                                .tensor_sum_narrow_product_ns = 0.013,
                                                .tensor_sum_wide_product_ns = 0.0075,
+                                               .tensor_sum_of_33 = 1.25,
+                                               .tensor_sum_of_65 = 1.75,
                                                .tensor_least = {.pair_ns = 0.0145,
                                                                 .column_ns = 1,
                                                                 .busy_blocks = 1.3,
@@ -125,6 +160,21 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                                 .block_ns = 50000,
                                                                 .merge_ns = 1230,
                                                                 .merge_step_ns = 1320},
+                                               .lists = {.pair_ns = 0.04,
+                                                         .column_ns = 1,
+                                                         .busy_blocks = 5,
+                                                         .resident_blocks = 5,
+                                                         .block_ns = 400000,
+                                                         .merge_ns = 60000,
+                                                         .merge_step_ns = 1000},
+                                               .tensor_lists = {.pair_ns = 0.045,
+                                                                .column_ns = 1,
+                                                                .busy_blocks = 5,
+                                                                .resident_blocks = 5,
+                                                                .block_ns = 200000,
+                                                                .merge_ns = 60000,
+                                                                .merge_step_ns = 1000},
+                                               .list_entry_ns = 6000,
                                                .tensor_least_product_ns = 0.007,
                                                .tensor_least_many_ns = 0.025};
 

@@ -42,7 +42,12 @@ void run_rows(const Problem& problem, const Choice& choice, Workspace& workspace
               cudaStream_t stream) {
   using Column = Staged<ColumnOf<Problem>>;
   const auto with = [&]<int R>() {
-    if constexpr (has_rows_kernel<Problem>(R)) {
+    if constexpr (keeps_lists<Problem>) {
+      if (R > 1) return;
+      launch_parts<typename Problem::State>(problem, choice, ListShape::block_rows,
+                                            ListShape::threads, sizeof(ListStorage<Problem>),
+                                            list_rows_kernel<Problem>, workspace, stream);
+    } else if constexpr (has_rows_kernel<Problem>(R)) {
       using Shape = RowsShapeOf<Problem, R>;
       if (Shape::block_rows != choice.block_rows) return;
       launch_parts<typename Problem::State>(problem, choice, Shape::block_rows, Shape::threads,
@@ -68,7 +73,12 @@ template <class Problem>
 void run_columns(const Problem& problem, const Choice& choice, Workspace& workspace,
                  cudaStream_t stream) {
   const auto with = [&]<int Rows, int Batch>() {
-    if constexpr (has_columns_kernel<Problem>(Rows)) {
+    if constexpr (is_staged<Problem>(Rows) && has_columns_kernel<Problem>(Rows)) {
+      using Shape = StagedShapeOf<Problem, Rows>;
+      launch_parts<ShareOf<Problem>>(problem, choice, Shape::block_rows, Shape::threads,
+                                     sizeof(StagedStorage<Shape, Problem>),
+                                     staged_columns_kernel<Shape, Problem>, workspace, stream);
+    } else if constexpr (has_columns_kernel<Problem>(Rows)) {
       using Shape = ColumnsShapeOf<Problem, Rows>;
       constexpr int warps_of_row = Shape::threads / Shape::teams / warp_threads;
       launch_parts<ShareOf<Problem>>(problem, choice, Shape::block_rows, Shape::threads,

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 
 namespace warpath::map_reduce::detail {
 
@@ -90,6 +91,34 @@ __device__ __forceinline__ TwoHalves split_halves(float x) {
   const float high = half_value(half_bits(x));
   const std::uint32_t bits = pair_of_halves(x, x - high);
   return {bits, high, half_value(bits >> 16)};
+}
+
+/// Starts a copy of `bytes` bytes, 1 to 16, of a 16-byte line of global memory to one of shared
+/// memory, whose other bytes become 0. Needs compute capability 8.0. Source: PTX ISA 7.0, cp.async.
+__device__ __forceinline__ void copy_async(void* shared, const void* global, int bytes) {
+#ifdef SIMT_EMULATION
+  std::memset(shared, 0, 16);
+  std::memcpy(shared, global, static_cast<std::size_t>(bytes));
+#else
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                   static_cast<unsigned>(__cvta_generic_to_shared(shared))),
+               "l"(global), "r"(bytes)
+               : "memory");
+#endif
+}
+/// Closes the group of copies that this thread has started.
+__device__ __forceinline__ void copies_commit() {
+#ifndef SIMT_EMULATION
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+/// Waits for all but the last `Pending` groups of this thread; a barrier makes what they have
+/// copied visible to other threads.
+template <int Pending>
+__device__ __forceinline__ void copies_wait() {
+#ifndef SIMT_EMULATION
+  asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+#endif
 }
 
 #ifdef SIMT_EMULATION

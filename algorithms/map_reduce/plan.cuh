@@ -14,10 +14,12 @@
 #include "map_reduce/cost_model.hpp"
 #include "map_reduce/costs.hpp"
 #include "map_reduce/source_schemes.cuh"
+#include "map_reduce/staged_columns.cuh"
 #include "map_reduce/tensor_least.cuh"
 #include "map_reduce/tensor_sum.cuh"
 #include "map_reduce/tuned.cuh"
 #include "map_reduce/variant.hpp"
+#include "map_reduce/warp_lists.cuh"
 
 namespace warpath::map_reduce {
 
@@ -69,16 +71,37 @@ constexpr std::size_t row_bytes() {
   if constexpr (TakesGroups<Reduction>) group = sizeof(typename Reduction::Group);
   return sizeof(RowOf<Problem>) + sizeof(typename Problem::State) + group;
 }
+template <class Problem>
+constexpr bool keeps_lists = KeepsLists<typename Problem::Reduction>;
 /// Whether that many rows fit into a thread's registers (256-byte limit).
 template <class Problem>
 constexpr bool has_rows_kernel(int rows_per_thread) {
-  return rows_per_thread == 1 || rows_per_thread * row_bytes<Problem>() <= 256;
+  return rows_per_thread == 1 ||
+         (!keeps_lists<Problem> && rows_per_thread * row_bytes<Problem>() <= 256);
 }
-/// columns_kernel: 1, 4 or 16 rows a block; up to four in the registers of a thread.
+/// Whether the kernel of few rows is staged_columns_kernel, rather than columns_kernel.
+template <class Problem>
+constexpr bool is_staged(int block_rows) {
+  return sizeof(ColumnOf<Problem>) > (block_rows < 16 ? 48 : 32);
+}
+/// Threads over the columns: 1, 4 or 16 rows a block; up to four in the registers of a thread, or,
+/// in shared memory, with short states.
 template <class Problem>
 constexpr bool has_columns_kernel(int block_rows) {
-  return block_rows == 1 || has_rows_kernel<Problem>(4);
+  if (keeps_lists<Problem>) return false;
+  if (block_rows == 1) return true;
+  return is_staged<Problem>(block_rows) ? sizeof(ShareOf<Problem>) <= 16
+                                        : has_rows_kernel<Problem>(4);
 }
+/// Of staged_columns_kernel. (Measured: two columns a thread save reads of the rows, but take too
+/// many registers where columns are long.) A stage of one row is at most 40 KB, or 80 KB where
+/// there are two.
+template <class Problem, int BlockRows, int Bytes = sizeof(ColumnOf<Problem>)>
+using StagedShapeOf = std::conditional_t<
+    BlockRows == 16,
+    std::conditional_t<Bytes <= 320, StagedShape<8, 2, 64, 2, 2>,
+                       StagedShape<8, 2, (Bytes <= 600 ? 128 : 64), 1, 2>>,
+    StagedShape<BlockRows, 1, (Bytes <= 600 ? 128 : 64), 1, (Bytes <= 320 ? 3 : 2)>>;
 template <class Problem>
 constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 32;
 template <class Problem, int BlockRows>
@@ -106,7 +129,9 @@ template <class Problem, class Act>
 void for_each_tensor_shape(Act&& act) {
   constexpr bool is_wide = sizeof(RowOf<Problem>) > 32;
   constexpr bool is_very_wide = sizeof(RowOf<Problem>) > 256;
-  if constexpr (sizeof(typename Problem::State) > 16) {
+  if constexpr (keeps_lists<Problem>) {
+    act.template operator()<ListShape>();
+  } else if constexpr (sizeof(typename Problem::State) > 16) {
     act.template operator()<TensorShape<1, 8, 1, 2>>();
   } else if constexpr (is_very_wide) {
     act.template operator()<TensorShape<2, 8, 1, 1>>();
@@ -127,6 +152,8 @@ auto with_tensor_kernel(Act&& act) {
     using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
     using Storage = TensorStorage<Shape, Form::dimension, Form::signal, ColumnOf<Problem>>;
     return act(tensor_sum_kernel<Shape, Problem>, sizeof(Storage));
+  } else if constexpr (keeps_lists<Problem>) {
+    return act(tensor_lists_kernel<Problem>, sizeof(LeastListStorage<Problem>));
   } else {
     return act(tensor_least_kernel<Shape, Problem>, sizeof(LeastStorage<Shape, Problem>));
   }
@@ -150,6 +177,7 @@ constexpr CallTraits traits_of() {
                   .is_double = sizeof(ValueOfPair<Problem>) % sizeof(double) == 0,
                   .instructions = instructions_of<Reduction>()};
   if constexpr (HasShares<Reduction>) call.share_columns = Reduction::share_columns;
+  if constexpr (KeepsLists<Reduction>) call.list_length = Reduction::length;
   if constexpr (has_tensor<Problem>) {
     constexpr int D = sizeof(RowOf<Problem>) / sizeof(float);
     call.gram_form = is_tensor_sum<Problem> ? GramForm::sum : GramForm::least;
@@ -179,7 +207,13 @@ const std::vector<Candidate>& candidates_of() {
     std::vector<Candidate> made;
     for (const int R : {1, 4, 8}) {
       if (!has_rows_kernel<Problem>(R)) continue;
-      const KernelCost cost = rows_cost(device, call, R);
+      KernelCost cost{};
+      if constexpr (keeps_lists<Problem>) {
+        cost = lists_cost(device, call, ListShape::block_rows, ListStorage<Problem>::tile,
+                          sizeof(ListStorage<Problem>));
+      } else {
+        cost = rows_cost(device, call, R);
+      }
       made.push_back({Variant::tuned_1d, false, R, cost, nullptr});
       made.push_back({Variant::tuned_2d, false, R, cost, nullptr});
     }
@@ -187,13 +221,35 @@ const std::vector<Candidate>& candidates_of() {
       if (!has_columns_kernel<Problem>(rows)) continue;
       const int row_threads = rows == 16 ? ColumnsShapeOf<Problem, 16>::team_threads
                                          : ColumnsShapeOf<Problem, 1>::team_threads;
+      if (is_staged<Problem>(rows)) continue;
       made.push_back(
           {Variant::tuned_2d, true, 0, columns_cost(device, call, rows, row_threads), nullptr});
     }
+    const auto add_staged = [&]<int Rows>() {
+      if constexpr (is_staged<Problem>(Rows) && has_columns_kernel<Problem>(Rows)) {
+        using Shape = StagedShapeOf<Problem, Rows>;
+        constexpr std::size_t bytes = sizeof(StagedStorage<Shape, Problem>);
+        made.push_back({Variant::tuned_2d, true, 0,
+                        staged_cost(device, call, Rows, Shape::tile, Shape::team_threads, bytes),
+                        [] {
+                          return warpath::can_run(staged_columns_kernel<Shape, Problem>,
+                                                  {.shared_bytes = bytes});
+                        }});
+      }
+    };
+    add_staged.template operator()<1>();
+    add_staged.template operator()<4>();
+    add_staged.template operator()<16>();
     if constexpr (has_tensor<Problem>) {
       for_each_tensor_shape<Problem>([&]<class Shape>() {
-        made.push_back({Variant::tensor, false, 0,
-                        tensor_cost(device, call, Shape::block_rows, Shape::blocks), [] {
+        KernelCost cost{};
+        if constexpr (keeps_lists<Problem>) {
+          using Storage = LeastListStorage<Problem>;
+          cost = tensor_lists_cost(device, call, Shape::block_rows, Storage::tile, sizeof(Storage));
+        } else {
+          cost = tensor_cost(device, call, Shape::block_rows, Shape::blocks);
+        }
+        made.push_back({Variant::tensor, false, 0, cost, [] {
                           return with_tensor_kernel<Problem, Shape>(
                               [](auto kernel, std::size_t shared_bytes) {
                                 return warpath::can_run(kernel, {.shared_bytes = shared_bytes});
@@ -219,6 +275,7 @@ inline std::optional<Choice> cheapest(const std::vector<Candidate>& candidates, 
         options.rows_per_thread != candidate.rows_per_thread) {
       continue;
     }
+    if (columns > cost.most_columns) continue;
     const int wanted = candidate.variant == Variant::tuned_1d ? 1 : options.splits;
     if (wanted > 0 && divide_up(columns, wanted) > cost.most_span) continue;
     if (best && least_ns(cost, rows, columns, processors) >= best->expected_ns) continue;
@@ -288,6 +345,11 @@ Choice choose(std::int64_t rows, std::int64_t columns, const Options& options) {
   }
   const auto best = cheapest(candidates_of<Problem>(), rows, columns, options, device_processors());
   if (best) return *best;
+  if (keeps_lists<Problem> && columns > most_listed_columns) {
+    throw std::invalid_argument("N is " + std::to_string(columns) + ": lists of so many least " +
+                                "values have up to " + std::to_string(most_listed_columns) +
+                                " columns, but for variants naive, gpu_1d and gpu_2d");
+  }
   if (options.variant == Variant::tensor) {
     throw std::invalid_argument(
         "variant tensor: its blocks have more shared memory than this device has for one");

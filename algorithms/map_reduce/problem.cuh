@@ -263,26 +263,17 @@ struct Split {
   }
 };
 
-/// Ends a block that has the states of its rows over one part of the columns: the last block of a
-/// bundle of parts merges those, the last bundle of a row block all. for_each_row(act) calls
-/// act(i, state) for each row i of the calling thread, with the state, which act may change.
-template <class Problem, class ForEachRow>
-__device__ __forceinline__ void block_finish_rows(const Problem& problem, const Split& split,
-                                                  typename Problem::State* partials,
-                                                  unsigned* tickets, ForEachRow for_each_row) {
+/// Ends a block that has results of its rows over one part of the columns: the last block of a
+/// bundle of parts merges those, the last bundle of a row block all. store_as(part) stores the
+/// block's results as those of a part, merge(first, step, count) replaces them by what parts
+/// first, first + step, ... have, and finish() stores the final ones.
+template <class StoreAs, class Merge, class Finish>
+__device__ __forceinline__ void block_merge_parts(const Split& split, unsigned* tickets,
+                                                  StoreAs store_as, Merge merge, Finish finish) {
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const std::int64_t part = blockIdx.x / split.row_blocks;
   const std::int64_t bundles = split.bundles();
   const std::int64_t bundle = part / Split::bundle_parts;
-  const auto merge = [&](std::int64_t first, std::int64_t step, std::int64_t count) {
-    for_each_row([&](std::int64_t i, auto& state) {
-      state = thread_merge_parts(problem, partials, i, first, step, count);
-    });
-  };
-  const auto store_as = [&](std::int64_t of_part) {
-    for_each_row(
-        [&](std::int64_t i, auto& state) { partials[of_part * problem.rows + i] = state; });
-  };
   if (split.parts > 1) {
     const std::int64_t first = bundle * Split::bundle_parts;
     const std::int64_t count = min(Split::bundle_parts, split.parts - first);
@@ -296,17 +287,40 @@ __device__ __forceinline__ void block_finish_rows(const Problem& problem, const 
       merge(0, Split::bundle_parts, bundles);
     }
   }
-  for_each_row(
-      [&](std::int64_t i, auto& state) { problem.out[i] = problem.reduction.result(state); });
+  finish();
+}
+
+/// The same with the states of rows in registers. for_each_row(act) calls act(i, state) for each
+/// row i of the calling thread, with the state, which act may change.
+template <class Problem, class ForEachRow>
+__device__ __forceinline__ void block_finish_rows(const Problem& problem, const Split& split,
+                                                  typename Problem::State* partials,
+                                                  unsigned* tickets, ForEachRow for_each_row) {
+  block_merge_parts(
+      split, tickets,
+      [&](std::int64_t part) {
+        for_each_row(
+            [&](std::int64_t i, auto& state) { partials[part * problem.rows + i] = state; });
+      },
+      [&](std::int64_t first, std::int64_t step, std::int64_t count) {
+        for_each_row([&](std::int64_t i, auto& state) {
+          state = thread_merge_parts(problem, partials, i, first, step, count);
+        });
+      },
+      [&] {
+        for_each_row(
+            [&](std::int64_t i, auto& state) { problem.out[i] = problem.reduction.result(state); });
+      });
 }
 
 /// __shfl_xor_sync of a state, word by word. All lanes of the warp call it.
 template <class State>
 __device__ __forceinline__ State shuffle_xor(const State& state, int distance) {
   static_assert(sizeof(State) % sizeof(unsigned) == 0, "states are whole words");
-  unsigned words[sizeof(State) / sizeof(unsigned)];
+  constexpr int count = sizeof(State) / sizeof(unsigned);
+  unsigned words[count];
   memcpy(words, &state, sizeof state);
-#pragma unroll
+#pragma unroll(count <= 64 ? count : 1)
   for (unsigned& word : words) word = __shfl_xor_sync(full_warp, word, distance);
   State other;
   memcpy(&other, words, sizeof other);

@@ -343,10 +343,16 @@ struct ArgExtreme {
   }
 };
 
-/// The K best in their order: value by value, lowest j first where they are equal.
+/// The K best in their order: value by value, lowest j first where they are equal. Up to 16 of them
+/// are in registers, with all loops unrolled. More are in local memory; there the tuned variants
+/// have kernels that keep lists in shared memory (warp_lists.cuh), and no State but for merging
+/// parts.
 template <class T, int K, class Result_>
 struct KLeast {
   static_assert(1 <= K && K <= max_dimension, "K is 1 to 128");
+  using Number = T;
+  static constexpr int length = K;
+  static constexpr bool is_long = K > 16;
   struct State {
     T values[K];
     std::int64_t j[K];
@@ -357,7 +363,7 @@ struct KLeast {
   static constexpr double instructions = 8;
   __device__ __forceinline__ State neutral() const {
     State state;
-#pragma unroll
+#pragma unroll(is_long ? 1 : K)
     for (int k = 0; k < K; ++k) {
       state.values[k] = std::numeric_limits<T>::infinity();
       state.j[k] = -1;
@@ -373,13 +379,39 @@ struct KLeast {
       return a < b || (a == b && b_j < 0);  // after those that are equal: their j is lower
     });
   }
+  /// (The loop over all of `other` is not unrolled: K times K instructions take nvcc minutes.)
   __device__ __forceinline__ void merge(State& best, const State& other) const {
+    const auto comes_before = [](T a, T b, std::int64_t a_j, std::int64_t b_j) {
+      return a < b || (a == b && (b_j < 0 || a_j < b_j));
+    };
+    if constexpr (is_long) {
+      const State mine = best;
+      int of_mine = 0;
+      int of_other = 0;
+      for (int k = 0; k < K; ++k) {
+        const bool is_other =
+            other.j[of_other] >= 0 && comes_before(other.values[of_other], mine.values[of_mine],
+                                                   other.j[of_other], mine.j[of_mine]);
+        best.values[k] = is_other ? other.values[of_other] : mine.values[of_mine];
+        best.j[k] = is_other ? other.j[of_other] : mine.j[of_mine];
+        ++(is_other ? of_other : of_mine);
+      }
+    } else {
+      State rest = other;
+#pragma unroll 1
+      for (int n = 0; n < K; ++n) {
+        if (rest.j[0] < 0 ||
+            !comes_before(rest.values[0], best.values[K - 1], rest.j[0], best.j[K - 1])) {
+          break;
+        }
+        insert(best, rest.values[0], rest.j[0], comes_before);
 #pragma unroll
-    for (int k = 0; k < K; ++k) {
-      if (other.j[k] < 0) break;
-      insert(best, other.values[k], other.j[k], [](T a, T b, std::int64_t a_j, std::int64_t b_j) {
-        return a < b || (a == b && (b_j < 0 || a_j < b_j));
-      });
+        for (int k = 0; k + 1 < K; ++k) {
+          rest.values[k] = rest.values[k + 1];
+          rest.j[k] = rest.j[k + 1];
+        }
+        rest.j[K - 1] = -1;
+      }
     }
   }
   __device__ __forceinline__ Group open(const State&) const {
@@ -400,6 +432,17 @@ struct KLeast {
   template <class ComesBefore>
   __device__ __forceinline__ static void insert(State& best, T value, std::int64_t j,
                                                 ComesBefore comes_before) {
+    if constexpr (is_long) {
+      int k = K - 1;
+#pragma unroll 1
+      for (; k > 0 && comes_before(value, best.values[k - 1], j, best.j[k - 1]); --k) {
+        best.values[k] = best.values[k - 1];
+        best.j[k] = best.j[k - 1];
+      }
+      best.values[k] = value;
+      best.j[k] = j;
+      return;
+    }
     bool is_before = comes_before(value, best.values[K - 1], j, best.j[K - 1]);
 #pragma unroll
     for (int k = K - 1; k >= 0; --k) {
@@ -435,9 +478,13 @@ struct KMin : detail::KLeast<T, K, Vector<T, K>> {
   __device__ __forceinline__ Vector<T, K> result(
       const typename detail::KLeast<T, K, Vector<T, K>>::State& best) const {
     Vector<T, K> values;
-#pragma unroll
+#pragma unroll(K <= 16 ? K : 1)
     for (int k = 0; k < K; ++k) values[k] = best.values[k];
     return values;
+  }
+  /// One of the numbers of a result.
+  __device__ __forceinline__ static T number(T value, std::int64_t) {
+    return value;
   }
 };
 /// The columns of the K least values, by ascending value; after the last -1.
@@ -446,9 +493,13 @@ struct ArgKMin : detail::KLeast<T, K, Vector<std::int64_t, K>> {
   __device__ __forceinline__ Vector<std::int64_t, K> result(
       const typename detail::KLeast<T, K, Vector<std::int64_t, K>>::State& best) const {
     Vector<std::int64_t, K> columns;
-#pragma unroll
+#pragma unroll(K <= 16 ? K : 1)
     for (int k = 0; k < K; ++k) columns[k] = best.j[k];
     return columns;
+  }
+  /// One of the numbers of a result.
+  __device__ __forceinline__ static std::int64_t number(T, std::int64_t j) {
+    return j;
   }
 };
 

@@ -13,6 +13,7 @@
 #include "map_reduce/reductions.cuh"
 #include "map_reduce/tensor_tile.cuh"
 #include "map_reduce/tuned.cuh"
+#include "map_reduce/warp_lists.cuh"
 
 namespace warpath::map_reduce::detail {
 
@@ -270,6 +271,118 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   block_finish_rows(problem, split, partials, tickets, [&](auto act) {
     for_each_row([&](int row, State& state) { act(first_row + row, state); });
   });
+}
+
+/// The same for reductions that keep lists (warp_lists.cuh): columns that are not ruled out wait
+/// for their row's list.
+template <class Problem>
+struct LeastListStorage {
+  static constexpr int dimension = Problem::Formula::dimension;
+  static constexpr int tile = tensor_tile<dimension>;
+  static constexpr bool is_narrow = dimension < 8;
+  static constexpr int bound_place = is_narrow ? dimension : chunks_of(dimension) * 4;
+  using Tile = GramTile<bound_place + 1, tile>;
+  Tile columns;
+  RowLists<float, Problem::Reduction::length, ListShape::block_rows> lists;
+  float centre[dimension];
+  unsigned farthest;
+};
+
+template <class Problem>
+__global__ void __launch_bounds__(ListShape::threads, ListShape::blocks)
+    tensor_lists_kernel(Problem problem, Split split, typename Problem::State* partials,
+                        unsigned* tickets) {
+  using Storage = LeastListStorage<Problem>;
+  constexpr int D = Storage::dimension;
+  constexpr int threads = ListShape::threads;
+  auto& shared = dynamic_shared<Storage>();
+  hopper::wait_for_kernel_before();  // launch_parts() lets this one start early
+  const std::int64_t row_block = blockIdx.x % split.row_blocks;
+  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
+  const std::int64_t first_row = row_block * ListShape::block_rows;
+  const auto& x = get<0>(problem.x);
+  const auto& y = get<0>(problem.y);
+  const int lane = lane_index();
+  WarpLists<Problem, decltype(shared.lists)> warp{problem, shared.lists, warp_index() * list_rows,
+                                                  first_row};
+  const auto width_at = [&](std::int64_t first) {
+    return static_cast<int>(
+        max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
+  };
+  Fetched<D, typename Storage::Tile, threads> fetched;
+  fetched.fetch(y.data + range.begin * D, width_at(range.begin));
+  if (threadIdx.x == 0) shared.farthest = 0;
+  block_find_centre(x, first_row, ListShape::block_rows, shared.centre);  // and all is zero
+  const auto centred = [&](float number, int k) { return number - shared.centre[k]; };
+  float squares[lane_list_rows];
+#pragma unroll
+  for (int r = 0; r < lane_list_rows; ++r) {
+    squares[r] = relative_square<D>(x.data + warp.index_of(warp.row_of(r, lane)) * D, centred);
+    if (isfinite(squares[r])) atomicMax(&shared.farthest, __float_as_uint(squares[r]));
+  }
+  const std::int64_t sampled = range.begin + (range.end - range.begin) * threadIdx.x / threads;
+  const float column_square = relative_square<D>(y.data + sampled * D, centred);
+  if (isfinite(column_square)) atomicMax(&shared.farthest, __float_as_uint(column_square));
+  __syncthreads();  // the farthest is known
+  const float scale = power_below_inverse(sqrtf(__uint_as_float(shared.farthest)));
+  typename Storage::Tile::Rows rows[1];
+  float limits[lane_list_rows];
+#pragma unroll
+  for (int r = 0; r < lane_list_rows; ++r) {
+    const float* point = x.data + warp.index_of(warp.row_of(r, lane)) * D;
+    rows[0].set(r, [&](int k) {
+      if (k == Storage::bound_place) return 1.0f;
+      return k < D ? -2 * (scale * centred(point[k], k)) : 0.0f;
+    });
+    limits[r] = std::numeric_limits<float>::infinity();
+  }
+  for (int row = 0; row < list_rows; ++row) shared.lists.clear(warp.warp_row + row);
+
+  for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
+    const int width = width_at(first);
+    __syncthreads();  // all threads are done with the last tile
+    fetched.store([&](float number, int k) { return scale * centred(number, k); }, width,
+                  shared.columns);
+    block_store_bounds(width, shared);
+    __syncthreads();  // the tile is there
+    fetched.fetch(y.data + (first + Storage::tile) * D, width_at(first + Storage::tile));
+    for (int first_eight = 0; first_eight * 8 < width; first_eight += least_eights) {
+      float values[least_eights][1][4] = {};
+#pragma unroll
+      for (int eight = 0; eight < least_eights; ++eight) {
+        shared.columns.multiply(rows, first_eight + eight, values[eight]);
+      }
+      const auto column_of = [&](int n) {
+        return (first_eight + n / 2) * 8 + lane % 4 * 2 + n % 2;
+      };
+      unsigned candidates[lane_list_rows] = {};
+#pragma unroll
+      for (int r = 0; r < lane_list_rows; ++r) {
+        const auto value_of = [&](int n) { return values[n / 2][0][r * 2 + n % 2]; };
+        float least = value_of(0);
+#pragma unroll
+        for (int n = 1; n < 2 * least_eights; ++n) least = fminf(least, value_of(n));
+        if (least > limits[r]) continue;
+#pragma unroll
+        for (int n = 0; n < 2 * least_eights; ++n) {
+          if (!(value_of(n) > limits[r]) && column_of(n) < width) candidates[r] |= 1u << n;
+        }
+      }
+      if (warp.note(candidates,
+                    [&](int n) { return static_cast<ListedColumn>(first + column_of(n)); })) {
+#pragma unroll
+        for (int r = 0; r < lane_list_rows; ++r) {
+          // A row that is not finite has no bound: all of its columns are looked at.
+          const float last = shared.lists.last(warp.row_of(r, lane)).value;
+          const float limit = (last * (1 + 0x1p-20f) - squares[r]) * (scale * scale);
+          if (isfinite(squares[r])) limits[r] = limit;
+        }
+      }
+    }
+  }
+  warp.take_all();
+  block_finish_lists<ListShape::block_rows>(problem, split, partials, tickets, first_row,
+                                            shared.lists);
 }
 
 }  // namespace warpath::map_reduce::detail

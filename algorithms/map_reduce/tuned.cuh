@@ -231,58 +231,21 @@ __device__ __forceinline__ ShareOf<Problem> thread_merge_shares(const Problem& p
   }
 }
 
-/// Each thread has R rows, the same as all threads of its team, and the team's threads share the
-/// columns of the block's part in batches. The teams of a block have other rows and the same
-/// columns: the first to load them brings them into the L1 cache for all. partials: [rows][parts].
-///
-/// A part is `span` consecutive columns, so that a thread's next loads have constant offsets; where
-/// all of a thread's columns are one share, the plan makes parts short enough for it (most_span).
-/// With one row what counts is memory: there the parts take turns, one round of batches each, and
-/// the blocks together read consecutive memory.
-template <class Shape, int Batch, class Problem>
-__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
-    columns_kernel(Problem problem, Split split, ShareOf<Problem>* partials, unsigned* tickets) {
+/// Ends a block whose threads have shares of R rows each, the same rows in all threads of a team:
+/// merges those, and in the row block's last block the parts. of_warp: [block_rows][warps of a
+/// team], in shared memory. partials: [rows][parts].
+template <class Shape, int R, class Problem>
+__device__ __forceinline__ void block_finish_shares(const Problem& problem, const Split& split,
+                                                    ShareOf<Problem> (&shares)[R],
+                                                    ShareOf<Problem>* partials, unsigned* tickets,
+                                                    ShareOf<Problem>* of_warp) {
   using Share = ShareOf<Problem>;
-  constexpr int R = Shape::rows_per_thread;
-  constexpr int team_threads = Shape::team_threads;
-  constexpr int team_warps = team_threads / warp_threads;
-  auto* of_warp = &dynamic_shared<Share>();  // [block_rows][team_warps]
-  hopper::wait_for_kernel_before();          // launch_parts() lets this one start early
+  constexpr int team_warps = Shape::team_threads / warp_threads;
   const auto& reduction = problem.reduction;
   const std::int64_t part = blockIdx.x / split.row_blocks;
   const std::int64_t first_row = blockIdx.x % split.row_blocks * Shape::block_rows;
-  const int team = static_cast<int>(threadIdx.x) / team_threads;
-  // Beyond the last row, the last row once more: it is not stored.
+  const int team = static_cast<int>(threadIdx.x) / Shape::team_threads;
   const auto row_index = [&](int row) { return min(first_row + row, problem.rows - 1); };
-  RowOf<Problem> rows[R];
-  Share shares[R];
-#pragma unroll
-  for (int r = 0; r < R; ++r) {
-    rows[r] = problem.row(row_index(team * R + r));
-    shares[r] = ShareTraits<Problem>::neutral(problem);
-  }
-  constexpr bool take_turns = Shape::block_rows == 1;
-  const Range columns_of_part =
-      take_turns ? Range{0, problem.columns} : range_of(split, part, problem.columns);
-  const int thread = static_cast<int>(threadIdx.x) % team_threads;
-  const std::int64_t batches = columns_of_part.end / Batch;
-  const std::int64_t first = columns_of_part.begin / Batch + thread;
-  const std::int64_t step = take_turns ? split.parts * team_threads : team_threads;
-  // Batches of a group of 16 columns; or, without shares, so many that their loads overlap.
-  constexpr int batches_at_once = HasShares<typename Problem::Reduction> ? 16 / Batch : 4;
-  std::int64_t q = first + (take_turns ? part * team_threads : 0);
-  for (; q + (batches_at_once - 1) * step < batches; q += batches_at_once * step) {
-    thread_reduce_batches<batches_at_once, Batch>(problem, rows, shares, q, step);
-  }
-  for (; q + step < batches; q += 2 * step) {  // two loads at once
-    thread_reduce_batches<2, Batch>(problem, rows, shares, q, step);
-  }
-  if (q < batches) thread_reduce_batches<1, Batch>(problem, rows, shares, q, step);
-  // The columns after the last full batch.
-  const std::int64_t j = problem.columns / Batch * Batch + thread;
-  if (Batch > 1 && part == split.parts - 1 && j < problem.columns) {
-    thread_reduce_batches<1, 1>(problem, rows, shares, j, 0);
-  }
   const Share of_lanes = warp_merge(reduction, shares);
   constexpr int row_lanes = warp_threads / R;
   if (lane_index() % row_lanes == 0) {
@@ -324,6 +287,59 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     share = lanes_merge<row_warps>(reduction, share);
   }
   if (is_stored) store(share);
+}
+
+/// Each thread has R rows, the same as all threads of its team, and the team's threads share the
+/// columns of the block's part in batches. The teams of a block have other rows and the same
+/// columns: the first to load them brings them into the L1 cache for all.
+///
+/// A part is `span` consecutive columns, so that a thread's next loads have constant offsets; where
+/// all of a thread's columns are one share, the plan makes parts short enough for it (most_span).
+/// With one row what counts is memory: there the parts take turns, one round of batches each, and
+/// the blocks together read consecutive memory.
+template <class Shape, int Batch, class Problem>
+__global__ void __launch_bounds__(Shape::threads, Shape::blocks)
+    columns_kernel(Problem problem, Split split, ShareOf<Problem>* partials, unsigned* tickets) {
+  using Share = ShareOf<Problem>;
+  constexpr int R = Shape::rows_per_thread;
+  constexpr int team_threads = Shape::team_threads;
+  auto* of_warp = &dynamic_shared<Share>();  // [block_rows][team_warps]
+  hopper::wait_for_kernel_before();          // launch_parts() lets this one start early
+  const std::int64_t part = blockIdx.x / split.row_blocks;
+  const std::int64_t first_row = blockIdx.x % split.row_blocks * Shape::block_rows;
+  const int team = static_cast<int>(threadIdx.x) / team_threads;
+  // Beyond the last row, the last row once more: it is not stored.
+  const auto row_index = [&](int row) { return min(first_row + row, problem.rows - 1); };
+  RowOf<Problem> rows[R];
+  Share shares[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    rows[r] = problem.row(row_index(team * R + r));
+    shares[r] = ShareTraits<Problem>::neutral(problem);
+  }
+  constexpr bool take_turns = Shape::block_rows == 1;
+  const Range columns_of_part =
+      take_turns ? Range{0, problem.columns} : range_of(split, part, problem.columns);
+  const int thread = static_cast<int>(threadIdx.x) % team_threads;
+  const std::int64_t batches = columns_of_part.end / Batch;
+  const std::int64_t first = columns_of_part.begin / Batch + thread;
+  const std::int64_t step = take_turns ? split.parts * team_threads : team_threads;
+  // Batches of a group of 16 columns; or, without shares, so many that their loads overlap.
+  constexpr int batches_at_once = HasShares<typename Problem::Reduction> ? 16 / Batch : 4;
+  std::int64_t q = first + (take_turns ? part * team_threads : 0);
+  for (; q + (batches_at_once - 1) * step < batches; q += batches_at_once * step) {
+    thread_reduce_batches<batches_at_once, Batch>(problem, rows, shares, q, step);
+  }
+  for (; q + step < batches; q += 2 * step) {  // two loads at once
+    thread_reduce_batches<2, Batch>(problem, rows, shares, q, step);
+  }
+  if (q < batches) thread_reduce_batches<1, Batch>(problem, rows, shares, q, step);
+  // The columns after the last full batch.
+  const std::int64_t j = problem.columns / Batch * Batch + thread;
+  if (Batch > 1 && part == split.parts - 1 && j < problem.columns) {
+    thread_reduce_batches<1, 1>(problem, rows, shares, j, 0);
+  }
+  block_finish_shares<Shape>(problem, split, shares, partials, tickets, of_warp);
 }
 
 }  // namespace warpath::map_reduce::detail

@@ -36,6 +36,20 @@ struct ColumnsShape {
   static constexpr int block_rows = Rows * Teams;
 };
 
+/// staged_columns_kernel: Teams teams of TeamThreads threads, of which each has Rows rows, and of
+/// each tile Columns columns; Stages tiles at once.
+template <int Rows, int Teams, int TeamThreads, int Columns, int Stages>
+struct StagedShape {
+  static constexpr int team_threads = TeamThreads;
+  static constexpr int thread_columns = Columns;
+  static constexpr int tile = TeamThreads * Columns;
+  static constexpr int threads = team_threads * Teams;
+  static constexpr int rows_per_thread = Rows;
+  static constexpr int teams = Teams;
+  static constexpr int stages = Stages;
+  static constexpr int block_rows = Rows * Teams;
+};
+
 /// tensor kernels: a warp has RowTiles tiles of 16 rows; RowWarps warps divide the block's rows,
 /// ColumnWarps the columns of a tile, by eights. With RowWarps = 2 and ColumnWarps = 2:
 ///

@@ -103,6 +103,60 @@ TEST(ColumnsKernel, SumsInGroups) {
   });
 }
 
+// Columns of many numbers, which come through shared memory: of whole 16-byte lines with padding
+// and without, of parts of lines, and in arrays that begin within a line.
+template <int D>
+void expect_staged_sums(std::int64_t place) {
+  for_each_case([&](const Case& of) {
+    const Points<D> points(of);
+    DeviceBuffer<float> shifted(of.N * D + place);
+    DeviceBuffer<float> shifted_b(of.N + place);
+    WARPATH_CUDA_CHECK(cudaMemcpy(shifted.data() + place, points.y.data(),
+                                  points.y.size() * sizeof(float), cudaMemcpyHostToDevice));
+    WARPATH_CUDA_CHECK(cudaMemcpy(shifted_b.data() + place, points.b.data(),
+                                  points.b.size() * sizeof(float), cudaMemcpyHostToDevice));
+    const auto columns =
+        over_j(vectors<D>(DeviceSpan<const float>{shifted.data() + place, of.N * D}),
+               vectors<1>(DeviceSpan<const float>{shifted_b.data() + place, of.N}));
+    const auto expected = over_rows(rows_of(of.M, of.N,
+                                            [&](std::int64_t i, std::int64_t j) {
+                                              return std::exp(-points.square(i, j)) *
+                                                     points.b[static_cast<std::size_t>(j)];
+                                            }),
+                                    oracle::sum);
+    EXPECT_LE(oracle::relative_error(reduced_by_columns(Gaussian<float, D>(), Sum<float>(),
+                                                        points.rows(), columns, of),
+                                     expected),
+              2e-6);
+  });
+}
+TEST(ColumnsKernel, SumsOfPaddedColumns) {
+  expect_staged_sums<16>(0);
+}
+TEST(ColumnsKernel, SumsOfColumnsThatBeginWithinALine) {
+  expect_staged_sums<16>(1);
+}
+TEST(ColumnsKernel, SumsOfColumnsOfPartsOfLines) {
+  expect_staged_sums<13>(0);
+}
+
+TEST(ColumnsKernel, ArgMinOfPaddedColumns) {
+  for_each_case([](const Case& of) {
+    const Points<20> points(of, true);
+    std::vector<std::int64_t> expected;
+    for (std::int64_t i = 0; i < of.M; ++i) {
+      std::int64_t least = 0;
+      for (std::int64_t j = 1; j < of.N; ++j) {
+        if (points.square(i, j) < points.square(i, least)) least = j;
+      }
+      expected.push_back(least);
+    }
+    EXPECT_EQ(reduced_by_columns(SquaredDistance<float, 20>(), ArgMin<float>(), points.rows(),
+                                 points.columns(), of),
+              expected);
+  });
+}
+
 // Groups of neighbouring columns, and of equal distances the lowest column.
 TEST(ColumnsKernel, ArgMin) {
   for_each_case([](const Case& of) {

@@ -74,6 +74,31 @@ TEST(Least, KMin) {
   });
 }
 
+// More than a thread's registers hold: lists that warps keep. Of many columns that are equal, and
+// of fewer columns than the list has.
+template <int K>
+void expect_lists(bool is_far) {
+  for (const auto& [M, N, offset] : sizes()) {
+    if (is_far != (std::abs(offset) > 100)) continue;
+    const PointPairs points(grid_points(3 * M, 4, offset), grid_points(3 * N, 5, offset));
+    std::vector<Vector<std::int64_t, K>> expected;
+    for (const auto& row : points.squares) expected.push_back(least_columns<K>(row));
+    for (const Options& options : few_options(true)) {
+      SCOPED_TRACE(name_of(options) + ", M " + std::to_string(M) + ", N " + std::to_string(N));
+      const auto found = reduced(SquaredDistance<float, 3>(), ArgKMin<float, K>(), points.rows(),
+                                 points.columns(), options);
+      EXPECT_EQ(numbers_of<std::int64_t>(found), numbers_of<std::int64_t>(expected));
+    }
+  }
+}
+TEST(LeastLists, OfAHundred) {
+  expect_lists<100>(true);
+  expect_lists<100>(false);
+}
+TEST(LeastLists, OfTheFewest) {
+  expect_lists<17>(false);
+}
+
 // Points anywhere: the distance of the column that is found is the least one, but for rounding.
 template <int D>
 void expect_nearest(double low, double span, double most_error) {

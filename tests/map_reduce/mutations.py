@@ -44,6 +44,34 @@ MUTATIONS = [
     ),
     (
         "tensor, least: no barrier before the tile",
-        "{{{__syncthreads();  // the tile is there ||| ;}}} fetched.fetch(",
+        "quad_bounds[r] = Least::quad_bound(states[r]); limits[r] = limit_of(r); } {{{__syncthreads();  // the tile is there ||| ;}}} fetched.fetch(",
+    ),
+    (
+        "lists: columns that wait are taken twice",
+        "counts -= <<<static_cast<unsigned>(takes[n]) ||| 16u>>> << 16 * (lanes[n] % 4);",
+    ),
+    (
+        "lists: of equal values the last column",
+        "const int is_equal = static_cast<int>(a.value == b.value) & static_cast<int>(<<<a.j < b.j ||| a.j > b.j>>>);",
+    ),
+    (
+        "lists: an infinite value finds no room",
+        "if (!(least < lasts[r].value) <<<&& !has_room ||| >>>) continue;",
+    ),
+    (
+        "lists: of merged parts only the first 32 entries",
+        "for (int begin = 0; begin < <<<K ||| min(K, 32)>>>; begin += warp_threads) {",
+    ),
+    (
+        "staged columns: a stage is overwritten too early",
+        "{{{__syncthreads();  // tile n is there, and all threads are done with the one before it ||| ;}}}",
+    ),
+    (
+        "staged columns: the padding is left out where lines are copied",
+        "const int place = is_padded ? <<<l * line + l / (bytes / line) * line ||| l * line>>> : l * line;",
+    ),
+    (
+        "staged columns: numbers of an array that begins within a line lie without padding",
+        "memcpy(numbers + <<<n / D * stride ||| n / D * bytes>>> + n % D * sizeof(T), &number, sizeof number);",
     ),
 ]
