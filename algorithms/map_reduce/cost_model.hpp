@@ -125,6 +125,8 @@ struct CallTraits {
   int tile_columns;                ///< of a tile of rows_kernel
   bool is_double;                  ///< values in double precision
   double instructions;             ///< of the reduction, a value
+  int signal = 1;                  ///< numbers of a value
+  int special_functions = 1;       ///< exponentials and roots of a value
   std::int64_t share_columns = 0;  ///< that a thread over the columns takes at most; 0: any number
   int list_length = 0;             ///< of a reduction that keeps lists: K
   GramForm gram_form = GramForm::none;
@@ -134,9 +136,12 @@ struct CallTraits {
 };
 
 /// What a pair costs in proportion to one of the Gaussian in three dimensions: two instructions a
-/// number, and those of the reduction; 2.5 times as much in double.
-inline double relative_pair_cost(const CallTraits& call) {
-  return (call.column_bytes / 2.0 + call.instructions) / 8 * (call.is_double ? 2.5 : 1);
+/// number, and those of the reduction; 2.5 times as much in double. A further number of the signal
+/// takes fewer instructions where several rows share its read.
+inline double relative_pair_cost(const CallTraits& call, int rows_per_thread = 1) {
+  const double shared = rows_per_thread > 1 ? 0.7 * (call.signal - 1) : 0;
+  const double instructions = call.column_bytes / 2.0 - shared + call.instructions;
+  return instructions / 8 * (call.is_double ? 2.5 : 1);
 }
 
 /// Tensor core instructions for 16 rows and 8 columns.
@@ -164,10 +169,12 @@ inline KernelCost rows_cost(const DeviceFigures& device, const CallTraits& call,
   KernelFigures figures = rows_per_thread == 1   ? device.rows_1
                           : rows_per_thread == 4 ? device.rows_4
                                                  : device.rows_8;
-  figures.pair_ns *= relative_pair_cost(call);
+  figures.pair_ns *= relative_pair_cost(call, rows_per_thread);
   if (rows_per_thread == 1 && call.column_bytes > 128) {
     figures.pair_ns *= device.rows_1_of_long_columns;
   }
+  figures.pair_ns += (call.special_functions - 1) *
+                     (rows_per_thread == 1 ? device.special_function_ns : device.special_rows_ns);
   return kernel_cost(device, call, 128 * rows_per_thread, call.tile_columns, figures, 16);
 }
 
@@ -203,6 +210,7 @@ inline KernelCost columns_cost(const DeviceFigures& device, const CallTraits& ca
                           : block_rows == 4 ? device.columns_4
                                             : device.columns_16;
   figures.pair_ns *= relative_pair_cost(call);
+  figures.pair_ns += (call.special_functions - 1) * device.special_function_ns;
   if (call.column_bytes > 32) {
     figures.column_ns *= device.column_of_long_columns * call.column_bytes;
   }
@@ -246,6 +254,12 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
                                  : device.tensor_sum_128;
     figures.pair_ns += (products - 1) * (is_narrow ? device.tensor_sum_narrow_product_ns
                                                    : device.tensor_sum_wide_product_ns);
+  }
+  if (call.gram_form == GramForm::sum) {
+    // The more sums a lane has, the more of them do not stay in registers.
+    const int further = call.signal - 1;
+    figures.pair_ns += further * (1 + call.signal / 12.0) *
+                       (is_narrow ? device.tensor_narrow_signal_ns : device.tensor_wide_signal_ns);
   }
   figures.column_ns *= call.coordinate_chunks;
   if (call.gram_form == GramForm::sum && call.coordinates > 32) {

@@ -31,6 +31,9 @@ struct DeviceFigures {
   double rows_1_of_long_columns;  ///< factor of pair_ns for columns of more than 128 bytes: most of
                                   ///< the time goes into reading them from shared memory
 
+  double special_function_ns;  ///< pair_ns of a second exponential or root, 1 row a thread
+  double special_rows_ns;      ///< the same, 4 or 8 rows
+
   KernelFigures columns_1;  ///< columns_kernel, 1, 4 or 16 rows a block
   KernelFigures columns_4;
   KernelFigures columns_16;
@@ -47,6 +50,9 @@ struct DeviceFigures {
   KernelFigures tensor_sum_128;  ///< columns; column_ns a chunk of coordinates
   double tensor_sum_narrow_product_ns;  ///< pair_ns of a further instruction: up to 8 coordinates
   double tensor_sum_wide_product_ns;    ///< the same for more coordinates
+  double tensor_narrow_signal_ns;       ///< pair_ns of a further number of the signal, but for a
+                                        ///< growth with the signal: up to 8 coordinates
+  double tensor_wide_signal_ns;         ///< the same for more coordinates
   double tensor_sum_of_33;  ///< factor of the time of 33 to 64 coordinates, and of more:
   double tensor_sum_of_65;  ///< fewer blocks are resident
 
@@ -84,6 +90,8 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                           .merge_ns = 2600,
                                                           .merge_step_ns = 10},
                                                .rows_1_of_long_columns = 1.8,
+                                               .special_function_ns = 0.036,
+                                               .special_rows_ns = 0.043,
                                                .columns_1 = {.pair_ns = 0.0775,
                                                              .column_ns = 0.05,
                                                              .busy_blocks = 2.45,
@@ -151,6 +159,8 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                                   .merge_step_ns = 300},
                                                .tensor_sum_narrow_product_ns = 0.013,
                                                .tensor_sum_wide_product_ns = 0.0075,
+                                               .tensor_narrow_signal_ns = 0.0075,
+                                               .tensor_wide_signal_ns = 0.015,
                                                .tensor_sum_of_33 = 1.25,
                                                .tensor_sum_of_65 = 1.75,
                                                .tensor_least = {.pair_ns = 0.0145,

@@ -137,6 +137,7 @@ struct Gaussian {
 /// exp(-|x - y| / width) b
 template <class T, int D, int E = 1>
 struct Laplacian {
+  static constexpr int special_functions = 2;  ///< for the cost model
   using Row = Vector<T, D>;
   using Column = PointAndSignal<T, D, E>;
 

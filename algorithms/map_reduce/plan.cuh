@@ -168,14 +168,23 @@ constexpr double instructions_of() {
   return 1;
 }
 
+/// Of a value, which is a number or a Vector of them.
+template <class Problem>
+using NumberOfPair =
+    std::remove_cvref_t<decltype(number(std::declval<ValueOfPair<Problem>&>(), 0))>;
+
 template <class Problem>
 constexpr CallTraits traits_of() {
   using Reduction = typename Problem::Reduction;
   CallTraits call{.column_bytes = sizeof(ColumnOf<Problem>),
                   .state_bytes = sizeof(typename Problem::State),
                   .tile_columns = columns_of_tile(sizeof(Staged<ColumnOf<Problem>>)),
-                  .is_double = sizeof(ValueOfPair<Problem>) % sizeof(double) == 0,
-                  .instructions = instructions_of<Reduction>()};
+                  .is_double = sizeof(NumberOfPair<Problem>) == sizeof(double),
+                  .instructions = instructions_of<Reduction>(),
+                  .signal = sizeof(ValueOfPair<Problem>) / sizeof(NumberOfPair<Problem>)};
+  if constexpr (requires { Problem::Formula::special_functions; }) {
+    call.special_functions = Problem::Formula::special_functions;
+  }
   if constexpr (HasShares<Reduction>) call.share_columns = Reduction::share_columns;
   if constexpr (KeepsLists<Reduction>) call.list_length = Reduction::length;
   if constexpr (has_tensor<Problem>) {
