@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "map_reduce/cases.hpp"
 #include "map_reduce/variant.hpp"
@@ -16,6 +17,7 @@ using map_reduce::Accuracy;
 
 std::unique_ptr<harness::Problem> make_pairs(const Parameters& problem) {
   using namespace experiments::pairs;  // NOLINT(google-build-using-namespace)
+  if (problem.text("reduction") == "argkmin_100") return make_nearest_100(problem);
   if (problem.text("formula") != "gaussian" || problem.text("reduction") != "sum") {
     return make_other(problem);
   }
@@ -37,7 +39,8 @@ std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t m = problem.integer("m");
   const std::int64_t n = problem.integer("n");
   const std::int64_t d = problem.integer("d");
-  const std::int64_t results = problem.text("reduction") == "argkmin" ? 10 : 1;
+  const std::string reduction = problem.text("reduction");
+  const std::int64_t results = reduction == "argkmin" ? 10 : reduction == "argkmin_100" ? 100 : 1;
   return (m + n) * d * 8 + n * 8 + m * results * 8 + (std::int64_t{64} << 20);
 }
 
@@ -52,6 +55,8 @@ harness::Technique map_reduce_technique() {
   using namespace harness;  // NOLINT(google-build-using-namespace)
   using map_reduce::Options;
   using map_reduce::Variant;  // not the harness's
+  const std::vector<std::string> reductions = {"sum", "log_sum_exp", "argmin", "argkmin",
+                                               "argkmin_100"};
   return {.name = "map_reduce",
           .summary = "reductions over j of F(x_i, y_j) for every i, without storing the values",
           .source =
@@ -61,12 +66,12 @@ harness::Technique map_reduce_technique() {
           .parameters =
               {integer_parameter("m", 10'000, 1, 100'000'000, "rows i"),
                integer_parameter("n", 10'000, 1, 100'000'000, "columns j"),
-               integer_parameter("d", 3, 1, 128, "dimensions of the points: 1, 3, 16, 64 or 128"),
+               integer_parameter("d", 3, 1, 128, "dimensions of points: 1, 3, 8, 16, 64 or 128"),
                choice_parameter("formula",
                                 {"gaussian", "laplacian", "log_gaussian", "squared_distance"},
                                 "F: exp(-|x-y|^2) b, exp(-|x-y|) b, -|x-y|^2, |x-y|^2"),
-               choice_parameter("reduction", {"sum", "log_sum_exp", "argmin", "argkmin"},
-                                "over j; argkmin: the 10 least"),
+               choice_parameter("reduction", reductions,
+                                "over j; argkmin: the 10 least; argkmin_100: the 100 least"),
                choice_parameter("number", {"float32", "float64"}, "type of all numbers"),
                choice_parameter("accuracy", Accuracy::block,
                                 "how sums are added: one by one, tile by tile, with compensation"),

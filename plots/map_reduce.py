@@ -619,12 +619,23 @@ def cases(archive: Archive) -> Figure:
     return _cases_figure(archive, rows, every, _case, what, title)
 
 
+def _size_and_dimension(row: Row) -> str:
+    """The size, and the dimension if it is not 3."""
+    d = row.params["d"]
+    return _size(row) if d == 3 else f"D = {d}, {_size(row)}"
+
+
 def few_rows(archive: Archive) -> Figure:
     """Time where there are few rows, or few rows and columns; of KeOps's two, the faster one."""
     every = ("automatic", "tensor", "tuned_2d", "gpu_2d", "keops", "triton")
     rows = _with_the_faster_keops(archive.timed_rows((*every, *PEERS)))
     return _cases_figure(
-        archive, rows, every, _size, "number of rows x columns", _titled(rows, "Few rows")
+        archive,
+        rows,
+        every,
+        _size_and_dimension,
+        "number of rows x columns",
+        _titled(rows, "Few rows"),
     )
 
 

@@ -10,9 +10,13 @@ namespace warpath::experiments::pairs {
 
 /// Gaussian sums in three dimensions, of every type of numbers and accuracy.
 std::unique_ptr<harness::Problem> make_gaussian_sum(const harness::Parameters& problem);
-/// Gaussian sums in 1, 16, 64 or 128 dimensions, float32.
+/// Gaussian sums in 1, 8, 16, 64 or 128 dimensions, float32.
 std::unique_ptr<harness::Problem> make_gaussian_sum_of_dimension(
     const harness::Parameters& problem);
+/// The same in eight dimensions.
+std::unique_ptr<harness::Problem> make_gaussian_sum_of_eight(const harness::Parameters& problem);
+/// The 100 nearest columns in three dimensions, float32.
+std::unique_ptr<harness::Problem> make_nearest_100(const harness::Parameters& problem);
 /// Other formulas and reductions in three dimensions, float32.
 std::unique_ptr<harness::Problem> make_other(const harness::Parameters& problem);
 

@@ -13,6 +13,8 @@ std::unique_ptr<harness::Problem> make_gaussian_sum_of_dimension(const Parameter
   switch (problem.integer("d")) {
     case 1:
       return make<GaussianSum<float, 1>>(problem);
+    case 8:
+      return make_gaussian_sum_of_eight(problem);
     case 16:
       return make<GaussianSum<float, 16>>(problem);
     case 64:
@@ -21,7 +23,7 @@ std::unique_ptr<harness::Problem> make_gaussian_sum_of_dimension(const Parameter
       return make<GaussianSum<float, 128>>(problem);
     default:
       throw std::invalid_argument("d is " + std::to_string(problem.integer("d")) +
-                                  ": compiled are 1, 3, 16, 64 and 128");
+                                  ": compiled are 1, 3, 8, 16, 64 and 128");
   }
 }
 

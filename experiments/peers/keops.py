@@ -18,7 +18,7 @@ import os
 import sys
 from typing import Any
 
-from peer_points import LEAST_COUNT, Prepared, Problem
+from peer_points import LEAST_COUNTS, Prepared, Problem
 from peer_program import main
 
 PACKAGES = ("torch", "numpy", "pykeops", "keopscore")
@@ -35,6 +35,7 @@ REDUCTIONS = {
     "log_sum_exp": "LogSumExp",
     "argmin": "ArgMin",
     "argkmin": "ArgKMin",
+    "argkmin_100": "ArgKMin",
 }
 FLOAT_INDICES = 16_000_000
 """KeOps keeps indices as floating-point numbers, and refuses more columns than this in float32."""
@@ -96,7 +97,7 @@ class Keops:
             aliases,
             reduction_op=REDUCTIONS[problem.reduction],
             axis=1,
-            opt_arg=LEAST_COUNT if problem.reduction == "argkmin" else None,
+            opt_arg=LEAST_COUNTS.get(problem.reduction),
         )
         return Prepared(lambda: routine(*arguments, backend=self.backend))
 

@@ -17,7 +17,7 @@ import torch
 from peer_check import judge
 from peer_inputs import Points, make_points
 from peer_points import (
-    LEAST_COUNT,
+    LEAST_COUNTS,
     ForeignArchive,
     Json,
     Measure,
@@ -73,7 +73,7 @@ def reduced(problem: Problem, values: torch.Tensor) -> torch.Tensor:
         return values.sum(1, keepdim=True)
     if problem.reduction == "log_sum_exp":
         return values.logsumexp(1, keepdim=True)
-    count = LEAST_COUNT if problem.reduction == "argkmin" else 1
+    count = LEAST_COUNTS.get(problem.reduction, 1)
     return values.topk(min(count, values.shape[1]), 1, largest=False).values
 
 

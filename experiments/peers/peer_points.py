@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
-LEAST_COUNT = 10
-"""K of the reduction argkmin."""
+LEAST_COUNTS = {"argkmin": 10, "argkmin_100": 100}
+"""K of the reductions that give several columns."""
 FEWEST_SAMPLES = 6
 """With fewer, the noise of their median is not known."""
 
