@@ -49,16 +49,6 @@ TEST(Least, ArgMaxIsTheFirstOfEqualColumns) {
   });
 }
 
-template <int K>
-Vector<std::int64_t, K> least_columns(const std::vector<double>& row) {
-  Vector<std::int64_t, K> columns;
-  const std::vector<std::int64_t> order = oracle::by_value(row);
-  for (int k = 0; k < K; ++k) {
-    columns[k] = k < static_cast<int>(order.size()) ? order[static_cast<std::size_t>(k)] : -1;
-  }
-  return columns;
-}
-
 TEST(Least, ArgKMinWithTiesByColumn) {
   expect_exactly(ArgKMin<float, 4>(), true, least_columns<4>);
 }
@@ -72,31 +62,6 @@ TEST(Least, KMin) {
     }
     return values;
   });
-}
-
-// More than a thread's registers hold: lists that warps keep. Of many columns that are equal, and
-// of fewer columns than the list has.
-template <int K>
-void expect_lists(bool is_far) {
-  for (const auto& [M, N, offset] : sizes()) {
-    if (is_far != (std::abs(offset) > 100)) continue;
-    const PointPairs points(grid_points(3 * M, 4, offset), grid_points(3 * N, 5, offset));
-    std::vector<Vector<std::int64_t, K>> expected;
-    for (const auto& row : points.squares) expected.push_back(least_columns<K>(row));
-    for (const Options& options : few_options(true)) {
-      SCOPED_TRACE(name_of(options) + ", M " + std::to_string(M) + ", N " + std::to_string(N));
-      const auto found = reduced(SquaredDistance<float, 3>(), ArgKMin<float, K>(), points.rows(),
-                                 points.columns(), options);
-      EXPECT_EQ(numbers_of<std::int64_t>(found), numbers_of<std::int64_t>(expected));
-    }
-  }
-}
-TEST(LeastLists, OfAHundred) {
-  expect_lists<100>(true);
-  expect_lists<100>(false);
-}
-TEST(LeastLists, OfTheFewest) {
-  expect_lists<17>(false);
 }
 
 // Points anywhere: the distance of the column that is found is the least one, but for rounding.

@@ -187,4 +187,15 @@ inline std::vector<Size> sizes() {
           {40, 33, 1e6f}, {131, 515, 1000}, {301, 603, -30}};
 }
 
+/// The columns of the K least values, by value and column; -1 where there are no more.
+template <int K>
+Vector<std::int64_t, K> least_columns(const std::vector<double>& row) {
+  Vector<std::int64_t, K> columns;
+  const std::vector<std::int64_t> order = oracle::by_value(row);
+  for (int k = 0; k < K; ++k) {
+    columns[k] = k < static_cast<int>(order.size()) ? order[static_cast<std::size_t>(k)] : -1;
+  }
+  return columns;
+}
+
 }  // namespace warpath::map_reduce::test
