@@ -210,7 +210,7 @@ inline KernelCost columns_cost(const DeviceFigures& device, const CallTraits& ca
                           : block_rows == 4 ? device.columns_4
                                             : device.columns_16;
   figures.pair_ns *= relative_pair_cost(call);
-  figures.pair_ns += (call.special_functions - 1) * device.special_function_ns;
+  figures.pair_ns += (call.special_functions - 1) * device.special_rows_ns;
   if (call.column_bytes > 32) {
     figures.column_ns *= device.column_of_long_columns * call.column_bytes;
   }
@@ -228,8 +228,10 @@ inline KernelCost staged_cost(const DeviceFigures& device, const CallTraits& cal
                                             : device.staged_16;
   figures.pair_ns *= relative_pair_cost(call);
   figures.column_ns *= call.column_bytes;
-  figures.resident_blocks = std::clamp<std::int64_t>(
-      device.shared_bytes / static_cast<std::int64_t>(shared_bytes), 1, figures.resident_blocks);
+  figures.resident_blocks =
+      std::clamp<std::int64_t>(device.shared_bytes / static_cast<std::int64_t>(shared_bytes + 1024),
+                               1, figures.resident_blocks);
+  figures.busy_blocks = std::min(figures.busy_blocks, static_cast<double>(figures.resident_blocks));
   KernelCost cost = kernel_cost(device, call, block_rows, tile, figures, 256);
   if (call.share_columns > 0) cost.most_span = team_threads * call.share_columns;
   return cost;

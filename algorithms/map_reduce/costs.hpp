@@ -32,7 +32,7 @@ struct DeviceFigures {
                                   ///< the time goes into reading them from shared memory
 
   double special_function_ns;  ///< pair_ns of a second exponential or root, 1 row a thread
-  double special_rows_ns;      ///< the same, 4 or 8 rows
+  double special_rows_ns;      ///< the same, more rows, and threads over the columns
 
   KernelFigures columns_1;  ///< columns_kernel, 1, 4 or 16 rows a block
   KernelFigures columns_4;
