@@ -321,11 +321,13 @@ def records(archive: Archive) -> Figure:
             share = shares.index(one.params["selectivity"])
             x = kinds.index(_kind_of(one)) + (share - (len(shares) - 1) / 2) * width
             look = style.graded(f"{100 * shares[share]:g} % kept", share, len(shares))
-            style.bar(axes, width, style.time_ratio(x, cub, one), look)
+            ratio = style.time_ratio(x, cub, one)
+            top = style.bar(axes, width, ratio, look)
+            style.note_above(axes, x, top, f"{ratio.middle:.2f}")
         axes.axhline(1, color=style.PEER, linewidth=1.6, zorder=3)
         axes.set_xticks(range(len(kinds)), [_kind_label(*kind) for kind in kinds])
         megabytes, offset = place
-        begin = f", arrays {offset} elements after aligned memory" if offset else ""
+        begin = f", offset of the arrays: {offset} (elements)" if offset else ""
         axes.set_title(f"{megabytes} MB{begin}")
         style.from_zero(axes)
     style.outer_labels(panels, 1, "bytes of a record / aligned to", "CUB / single_pass (ratio)")
