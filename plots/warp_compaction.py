@@ -309,11 +309,12 @@ def records(archive: Archive) -> Figure:
         if row.problem in ours
     ]
     if not pairs:
-        raise NothingToDraw(f"{archive.name} has no point that both CUB and single_pass have")
-    panels_of = sorted({_place_of(one) for _, one in pairs}, key=lambda place: (place[1], -place[0]))
+        raise NothingToDraw(f"{archive.name} has no point of CUB to compare with")
+    places = {_place_of(one) for _, one in pairs}
+    panels_of = sorted(places, key=lambda place: (place[1], -place[0]))
     shares = archives.values_of([one for _, one in pairs], "selectivity")
     width = 0.84 / len(shares)
-    figure, panels = style.new_figure(1, len(panels_of), width=9, height=2.2)
+    figure, panels = style.new_figure(1, len(panels_of), width=9, height=2.6)
     for axes, place in zip(panels, panels_of, strict=True):
         here = [pair for pair in pairs if _place_of(pair[1]) == place]
         kinds = sorted({_kind_of(one) for _, one in here})
@@ -330,7 +331,8 @@ def records(archive: Archive) -> Figure:
         begin = f", offset of the arrays: {offset} (elements)" if offset else ""
         axes.set_title(f"{megabytes} MB{begin}")
         style.from_zero(axes)
-    style.outer_labels(panels, 1, "bytes of a record / aligned to", "CUB / single_pass (ratio)")
+    x_label = "size of a record / its alignment (bytes)"
+    style.outer_labels(panels, 1, x_label, "time of CUB / single_pass (ratio)")
     return _finish(figure, archive, [row for pair in pairs for row in pair], "Records against CUB")
 
 

@@ -312,7 +312,7 @@ MUTATIONS = [
     ),
     (
         "pipeline: the tile lies elsewhere in its line",
-        "return reinterpret_cast<T*>(stage.bytes + <<<address % hopper::bulk_bytes ||| 0>>>);",
+        "return reinterpret_cast<T*>(stage.bytes + <<<address % hopper::cache_line_bytes ||| 0>>>);",
     ),
     (
         "load of lines: a line beyond the array is read",

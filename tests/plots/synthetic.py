@@ -43,7 +43,7 @@ def provenance(backend: str = "cuda", device: str = GPU) -> dict[str, Any]:
 def row(variant: str, backend: str = "cuda", **params: Any) -> dict[str, Any]:
     """A row as the harness writes it on that backend: timed, or correct only, or skipped."""
     point = {"operation": "select_if", "n": 2**20, "element_bytes": 4, "selectivity": 0.5}
-    point |= {"coalescing": "on", "seed": 42} | params
+    point |= {"element_alignment": 0, "offset": 0, "coalescing": "on", "seed": 42} | params
     runs = RUNS.get(variant, "anywhere")
     bytes_min = int(point["n"] * point["element_bytes"] * (1 + point["selectivity"]))
     share, launch = SPEEDS[variant]
@@ -197,11 +197,32 @@ def passes(backend: str = "cuda") -> dict:
     return archive("passes", rows, backend)
 
 
+def records(backend: str = "cuda") -> dict:
+    kinds = [(size, alignment, 0) for size, alignment in ((1, 1), (12, 1), (12, 4), (20, 4))]
+    rows = [
+        row(
+            variant,
+            backend,
+            n=megabytes * 10**6 // size,
+            element_bytes=size,
+            element_alignment=alignment,
+            offset=offset,
+            selectivity=kept,
+        )
+        for variant in ("single_pass", "cub")
+        for megabytes in (12, 600)
+        for size, alignment, offset in [*kinds, (4, 0, 1), (12, 4, 1)]
+        for kept in (0.1, 0.5, 0.9)
+    ]
+    return archive("records", rows, backend)
+
+
 EVERY = {
     "throughput": throughput,
     "element_sizes": element_sizes,
     "coalescing": coalescing,
     "passes": passes,
+    "records": records,
 }
 
 

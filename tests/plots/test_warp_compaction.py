@@ -171,3 +171,15 @@ def test_a_partial_archive_is_drawn_without_what_is_missing(tmp_path):
     ]
     drawn = figure.draw_all(read(tmp_path, content), tmp_path / "out")
     assert drawn[0].svg.exists()
+
+
+def test_records_are_compared_size_by_size(tmp_path):
+    """A panel for each size of the input and offset; numbers are aligned to their size."""
+    spec = next(spec for spec in FIGURES if spec.name.endswith("records"))
+    drawn = spec.draw(read(tmp_path, synthetic.records()))
+    titles = [axes.get_title(loc="left") for axes in drawn.axes]
+    assert titles[:2] == ["600 MB", "12 MB"]
+    assert titles[2:] == [f"{mb} MB, offset of the arrays: 1 (elements)" for mb in (600, 12)]
+    labels = [label.get_text() for label in drawn.axes[0].get_xticklabels()]
+    assert labels == ["1 / 1", "12 / 1", "12 / 4", "20 / 4"]
+    assert [label.get_text() for label in drawn.axes[2].get_xticklabels()] == ["4 / 4", "12 / 4"]
