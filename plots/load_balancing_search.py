@@ -204,7 +204,7 @@ def intervals(archive: Archive) -> Figure:
             panels[column],
             lengths,
             ("order", "average"),
-            lambda order, average: f"{average:g}"
+            lambda order, average, operation=operation: f"{average:g}"
             + (f"\n{order}" if operation == "interval_move" else ""),
         )
         panels[column].set_title(f"{operation}, elements of 4 bytes")
