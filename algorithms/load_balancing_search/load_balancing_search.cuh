@@ -9,8 +9,7 @@
 // that holds an object's number.
 //   Extra memory    output_aligned, upper_bound and interval_move: none; merge_path and
 //                   for_each_work_item: 8 bytes a tile of 1408 work items and objects, and as much
-//                   interval_expand where values have not 1, 2, 4 or a multiple of 8 bytes, or are
-//                   not aligned to 8 of them.
+//                   interval_expand where it calls for_each_work_item (README, Variants).
 //   Preconditions   scan begins with 0, never decreases, and passes `items` nowhere: where checks
 //                   are on (core/checked.hpp), a call throws std::invalid_argument with the first
 //                   index that breaks this; where they are off, the result is undefined. Sizes,
@@ -84,7 +83,7 @@ Work<std::remove_const_t<Scan>> checked_work(std::int64_t items, DeviceSpan<Scan
   require_span("scan", scan);
   require_in_range("items", items, 0, std::numeric_limits<Offset>::max());
   if (items > 0) {
-    require_in_range("the number of objects", scan.count, 1,
+    require_in_range("scan: the number of objects", scan.count, 1,
                      std::numeric_limits<std::int64_t>::max() - items);
   }
   const Work<Offset> work{items, scan.data, scan.count};
