@@ -59,7 +59,11 @@ DIFFERENCE_SHAPES = tuple(
 GRAM_SHAPES = tuple(
     Shape(True, *blocks)
     for blocks in (
+        (16, 32, 4),
+        (16, 64, 4),
+        (16, 64, 4, 1),
         (16, 128, 4),
+        (16, 128, 4, 1),
         (64, 64, 4),
         (64, 64, 4, 1),
         (64, 128, 4),
