@@ -222,7 +222,6 @@ EVERY = {
     "element_sizes": element_sizes,
     "coalescing": coalescing,
     "passes": passes,
-    "records": records,
 }
 
 
