@@ -635,7 +635,7 @@ def few_rows(archive: Archive) -> Figure:
         every,
         _size_and_dimension,
         "number of rows x columns",
-        _titled(rows, "Few rows"),
+        "Few rows: Gaussian sum (D = 3 where not said), float32",
     )
 
 
