@@ -1,12 +1,10 @@
 // What a compactor of the pipeline does with its segment of a tile, in one of two ways:
 //
-//   RegisterSegment  takes the items from their stage into registers, decides, and writes those
-//   that
-//                    are kept to the ring: the stage is free at once
+//   RegisterSegment  takes the items from their stage into registers, decides, and writes to the
+//                    ring those that are kept: the stage is free at once
 //   ListedSegment    decides where the items are staged, and lists which ones are kept; then the
-//                    warp copies their bytes to the ring. For elements of any size and alignment:
-//                    of three chars, say, which no register holds well, or of eight floats, which
-//                    fill too many of them
+//                    warp copies them to the ring. For elements of whole words that fit registers
+//                    badly: of twelve chars, say, or of eight floats, which fill too many of them
 #pragma once
 
 #include <cstddef>
