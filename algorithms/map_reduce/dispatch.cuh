@@ -44,9 +44,10 @@ void run_rows(const Problem& problem, const Choice& choice, Workspace& workspace
   const auto with = [&]<int R>() {
     if constexpr (keeps_lists<Problem>) {
       if (R > 1) return;
-      launch_parts<typename Problem::State>(problem, choice, ListShape::block_rows,
-                                            ListShape::threads, sizeof(ListStorage<Problem>),
-                                            list_rows_kernel<Problem>, workspace, stream);
+      using Shape = typename ListStorage<Problem>::Shape;
+      launch_parts<typename Problem::State>(problem, choice, Shape::block_rows, Shape::threads,
+                                            sizeof(ListStorage<Problem>), list_rows_kernel<Problem>,
+                                            workspace, stream);
     } else if constexpr (has_rows_kernel<Problem>(R)) {
       using Shape = RowsShapeOf<Problem, R>;
       if (Shape::block_rows != choice.block_rows) return;

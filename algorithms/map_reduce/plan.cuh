@@ -130,7 +130,7 @@ void for_each_tensor_shape(Act&& act) {
   constexpr bool is_wide = sizeof(RowOf<Problem>) > 32;
   constexpr bool is_very_wide = sizeof(RowOf<Problem>) > 256;
   if constexpr (keeps_lists<Problem>) {
-    act.template operator()<ListShape>();
+    act.template operator()<ListShapeOf<float>>();
   } else if constexpr (sizeof(typename Problem::State) > 16) {
     act.template operator()<TensorShape<1, 8, 1, 2>>();
   } else if constexpr (is_very_wide) {
@@ -218,8 +218,8 @@ const std::vector<Candidate>& candidates_of() {
       if (!has_rows_kernel<Problem>(R)) continue;
       KernelCost cost{};
       if constexpr (keeps_lists<Problem>) {
-        cost = lists_cost(device, call, ListShape::block_rows, ListStorage<Problem>::tile,
-                          sizeof(ListStorage<Problem>));
+        cost = lists_cost(device, call, ListStorage<Problem>::Shape::block_rows,
+                          ListStorage<Problem>::tile, sizeof(ListStorage<Problem>));
       } else {
         cost = rows_cost(device, call, R);
       }

@@ -283,23 +283,24 @@ struct LeastListStorage {
   static constexpr int bound_place = is_narrow ? dimension : chunks_of(dimension) * 4;
   using Tile = GramTile<bound_place + 1, tile>;
   Tile columns;
-  RowLists<float, Problem::Reduction::length, ListShape::block_rows> lists;
+  RowLists<float, Problem::Reduction::length, ListShapeOf<float>::block_rows> lists;
   float centre[dimension];
   unsigned farthest;
 };
 
 template <class Problem>
-__global__ void __launch_bounds__(ListShape::threads, ListShape::blocks)
+__global__ void __launch_bounds__(ListShapeOf<float>::threads, ListShapeOf<float>::blocks)
     tensor_lists_kernel(Problem problem, Split split, typename Problem::State* partials,
                         unsigned* tickets) {
   using Storage = LeastListStorage<Problem>;
   constexpr int D = Storage::dimension;
-  constexpr int threads = ListShape::threads;
+  using Shape = ListShapeOf<float>;
+  constexpr int threads = Shape::threads;
   auto& shared = dynamic_shared<Storage>();
   hopper::wait_for_kernel_before();  // launch_parts() lets this one start early
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
-  const std::int64_t first_row = row_block * ListShape::block_rows;
+  const std::int64_t first_row = row_block * Shape::block_rows;
   const auto& x = get<0>(problem.x);
   const auto& y = get<0>(problem.y);
   const int lane = lane_index();
@@ -312,7 +313,7 @@ __global__ void __launch_bounds__(ListShape::threads, ListShape::blocks)
   Fetched<D, typename Storage::Tile, threads> fetched;
   fetched.fetch(y.data + range.begin * D, width_at(range.begin));
   if (threadIdx.x == 0) shared.farthest = 0;
-  block_find_centre(x, first_row, ListShape::block_rows, shared.centre);  // and all is zero
+  block_find_centre(x, first_row, Shape::block_rows, shared.centre);  // and all is zero
   const auto centred = [&](float number, int k) { return number - shared.centre[k]; };
   float squares[lane_list_rows];
 #pragma unroll
@@ -381,8 +382,7 @@ __global__ void __launch_bounds__(ListShape::threads, ListShape::blocks)
     }
   }
   warp.take_all();
-  block_finish_lists<ListShape::block_rows>(problem, split, partials, tickets, first_row,
-                                            shared.lists);
+  block_finish_lists<Shape::block_rows>(problem, split, partials, tickets, first_row, shared.lists);
 }
 
 }  // namespace warpath::map_reduce::detail

@@ -365,13 +365,17 @@ __device__ __forceinline__ void block_finish_lists(const Problem& problem, const
       });
 }
 
-/// Threads and rows of a block of the kernels with lists.
+/// Threads and rows of a block of the kernels with lists: a warp has 16 rows.
+template <int Warps>
 struct ListShape {
-  static constexpr int warps = 4;
+  static constexpr int warps = Warps;
   static constexpr int blocks = 3;
   static constexpr int threads = warps * warp_threads;
   static constexpr int block_rows = warps * list_rows;
 };
+/// Of lists of T: 99 KiB of shared memory are enough for those of 128 doubles, too.
+template <class T>
+using ListShapeOf = ListShape<(sizeof(T) <= 4 ? 4 : 2)>;
 
 /// Columns of a tile in shared memory beside the lists.
 constexpr int columns_of_list_tile(std::size_t bytes) {
@@ -385,21 +389,24 @@ struct ListStorage {
   using Column = Staged<ColumnOf<Problem>>;
   static constexpr int tile = columns_of_list_tile(sizeof(Column));
   Column columns[tile];
-  RowLists<T, Problem::Reduction::length, ListShape::block_rows> lists;
+  using Shape = ListShapeOf<T>;
+  RowLists<T, Problem::Reduction::length, Shape::block_rows> lists;
 };
 
 /// Values from the formula: a lane has two rows, and every fourth column.
 template <class Problem>
-__global__ void __launch_bounds__(ListShape::threads, ListShape::blocks)
+__global__ void __launch_bounds__(ListStorage<Problem>::Shape::threads,
+                                  ListStorage<Problem>::Shape::blocks)
     list_rows_kernel(Problem problem, Split split, typename Problem::State* partials,
                      unsigned* tickets) {
   using Storage = ListStorage<Problem>;
+  using Shape = typename Storage::Shape;
   using T = typename Storage::T;
   auto& shared = dynamic_shared<Storage>();
   hopper::wait_for_kernel_before();  // launch_parts() lets this one start early
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
-  const std::int64_t first_row = row_block * ListShape::block_rows;
+  const std::int64_t first_row = row_block * Shape::block_rows;
   WarpLists<Problem, decltype(shared.lists)> warp{problem, shared.lists, warp_index() * list_rows,
                                                   first_row};
   RowOf<Problem> rows[lane_list_rows];
@@ -413,7 +420,7 @@ __global__ void __launch_bounds__(ListShape::threads, ListShape::blocks)
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
     const int width = static_cast<int>(min(std::int64_t{Storage::tile}, range.end - first));
     __syncthreads();  // all threads are done with the last tile
-    for (int t = threadIdx.x; t < width; t += ListShape::threads) {
+    for (int t = threadIdx.x; t < width; t += Shape::threads) {
       shared.columns[t].column = problem.column(first + t);
     }
     __syncthreads();  // the columns are there
@@ -452,8 +459,7 @@ __global__ void __launch_bounds__(ListShape::threads, ListShape::blocks)
     }
   }
   warp.take_all();
-  block_finish_lists<ListShape::block_rows>(problem, split, partials, tickets, first_row,
-                                            shared.lists);
+  block_finish_lists<Shape::block_rows>(problem, split, partials, tickets, first_row, shared.lists);
 }
 
 }  // namespace warpath::map_reduce::detail

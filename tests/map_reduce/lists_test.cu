@@ -66,7 +66,7 @@ void expect_lists_of_values() {
       const detail::Problem<Product<T>, Reduction, decltype(x.arrays), decltype(columns.arrays)>
           problem{{}, {}, x.arrays, columns.arrays, M, N, out.span().data};
       const Choice choice{.variant = Variant::tuned_2d,
-                          .block_rows = detail::ListShape::block_rows,
+                          .block_rows = detail::ListShapeOf<T>::block_rows,
                           .parts = divide_up(N, span),
                           .span = span};
       WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
