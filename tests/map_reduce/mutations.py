@@ -16,7 +16,7 @@ MUTATIONS = [
     ),
     (
         "rows: the tile is overwritten too early",
-        "{{{__syncthreads();  // all threads are done with the last tile ||| ;}}} for (int t = threadIdx.x; t < width; t += Shape::threads) {",
+        "{{{__syncthreads();  // all threads are done with the last tile ||| ;}}} for (int t = threadIdx.x; t < width; t += Shape::threads) { tile[t]",
     ),
     (
         "columns: the rest belongs to part 1",
