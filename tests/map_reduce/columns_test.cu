@@ -140,9 +140,11 @@ TEST(ColumnsKernel, SumsOfColumnsOfPartsOfLines) {
   expect_staged_sums<13>(0);
 }
 
-TEST(ColumnsKernel, ArgMinOfPaddedColumns) {
+// Groups of neighbouring columns, and of equal distances the lowest column.
+template <int D>
+void expect_arg_min() {
   for_each_case([](const Case& of) {
-    const Points<20> points(of, true);
+    const Points<D> points(of, true);
     std::vector<std::int64_t> expected;
     for (std::int64_t i = 0; i < of.M; ++i) {
       std::int64_t least = 0;
@@ -151,28 +153,16 @@ TEST(ColumnsKernel, ArgMinOfPaddedColumns) {
       }
       expected.push_back(least);
     }
-    EXPECT_EQ(reduced_by_columns(SquaredDistance<float, 20>(), ArgMin<float>(), points.rows(),
+    EXPECT_EQ(reduced_by_columns(SquaredDistance<float, D>(), ArgMin<float>(), points.rows(),
                                  points.columns(), of),
               expected);
   });
 }
-
-// Groups of neighbouring columns, and of equal distances the lowest column.
 TEST(ColumnsKernel, ArgMin) {
-  for_each_case([](const Case& of) {
-    const Points<3> points(of, true);
-    std::vector<std::int64_t> expected;
-    for (std::int64_t i = 0; i < of.M; ++i) {
-      std::int64_t least = 0;
-      for (std::int64_t j = 1; j < of.N; ++j) {
-        if (points.square(i, j) < points.square(i, least)) least = j;
-      }
-      expected.push_back(least);
-    }
-    EXPECT_EQ(reduced_by_columns(SquaredDistance<float, 3>(), ArgMin<float>(), points.rows(),
-                                 points.columns(), of),
-              expected);
-  });
+  expect_arg_min<3>();
+}
+TEST(ColumnsKernel, ArgMinOfPaddedColumns) {
+  expect_arg_min<20>();
 }
 
 // Long states, for which there are no four rows a thread: one row a block.
