@@ -130,9 +130,10 @@ struct CallTraits {
   std::int64_t share_columns = 0;  ///< that a thread over the columns takes at most; 0: any number
   int list_length = 0;             ///< of a reduction that keeps lists: K
   GramForm gram_form = GramForm::none;
-  int coordinates = 0;          ///< of the Gram form: rows of the matrices that are multiplied
-  int coordinate_chunks = 0;    ///< groups of four of them
-  int tensor_tile_columns = 0;  ///< of a tile of the tensor kernels
+  int coordinates = 0;              ///< of the Gram form: rows of the matrices that are multiplied
+  int coordinate_chunks = 0;        ///< groups of four of them
+  int tensor_tile_columns = 0;      ///< of a tile of the tensor kernels
+  bool multiplies_signals = false;  ///< on the tensor cores: MultipliedSignals
 };
 
 /// What a pair costs in proportion to one of the Gaussian in three dimensions: two instructions a
@@ -257,7 +258,13 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
     figures.pair_ns += (products - 1) * (is_narrow ? device.tensor_sum_narrow_product_ns
                                                    : device.tensor_sum_wide_product_ns);
   }
-  if (call.gram_form == GramForm::sum) {
+  if (call.multiplies_signals) {
+    const double eights = static_cast<double>(divide_up(call.signal, 8));
+    figures.pair_ns += eights * (is_narrow ? 1 : device.tensor_signals_of_wide) *
+                       (call.signal <= 16 ? device.tensor_eight_signals_ns
+                                          : device.tensor_eight_of_long_signals_ns);
+    figures.busy_blocks = std::min(figures.busy_blocks, static_cast<double>(blocks));
+  } else if (call.gram_form == GramForm::sum) {
     // The more sums a lane has, the more of them do not stay in registers.
     const int further = call.signal - 1;
     figures.pair_ns += further * (1 + call.signal / 12.0) *

@@ -53,6 +53,10 @@ struct DeviceFigures {
   double tensor_narrow_signal_ns;       ///< pair_ns of a further number of the signal, but for a
                                         ///< growth with the signal: up to 8 coordinates
   double tensor_wide_signal_ns;         ///< the same for more coordinates
+  double tensor_eight_signals_ns;       ///< pair_ns of eight numbers of the signal where they are
+                                        ///< multiplied on the tensor cores, and there are up to 16;
+  double tensor_eight_of_long_signals_ns;  ///< the same where there are more
+  double tensor_signals_of_wide;           ///< factor of both for more than 8 coordinates
   double tensor_sum_of_33;  ///< factor of the time of 33 to 64 coordinates, and of more:
   double tensor_sum_of_65;  ///< fewer blocks are resident
 
@@ -161,6 +165,9 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                .tensor_sum_wide_product_ns = 0.0075,
                                                .tensor_narrow_signal_ns = 0.0075,
                                                .tensor_wide_signal_ns = 0.015,
+                                               .tensor_eight_signals_ns = 0.033,
+                                               .tensor_eight_of_long_signals_ns = 0.06,
+                                               .tensor_signals_of_wide = 1.7,
                                                .tensor_sum_of_33 = 1.25,
                                                .tensor_sum_of_65 = 1.75,
                                                .tensor_least = {.pair_ns = 0.0145,

@@ -120,6 +120,15 @@ constexpr bool is_tensor_sum =
 template <class Problem>
 constexpr bool is_tensor_least =
     LeastDistance<typename Problem::Formula, typename Problem::Reduction>::is_possible;
+/// Whether the tensor kernel of sums multiplies by signals on the tensor cores, too.
+template <class Problem>
+constexpr bool is_second_product = [] {
+  using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
+  if constexpr (!Form::is_possible)
+    return false;
+  else
+    return multiplies_signals<Form::dimension, Form::signal>;
+}();
 template <class Problem>
 constexpr bool has_tensor = is_tensor_sum<Problem> || is_tensor_least<Problem>;
 
@@ -131,6 +140,12 @@ void for_each_tensor_shape(Act&& act) {
   constexpr bool is_very_wide = sizeof(RowOf<Problem>) > 256;
   if constexpr (keeps_lists<Problem>) {
     act.template operator()<ListShapeOf<float>>();
+  } else if constexpr (is_second_product<Problem>) {
+    if constexpr (sizeof(typename Problem::State) <= 128) {
+      act.template operator()<TensorShape<2, 8, 1, 2>>();
+    } else {
+      act.template operator()<TensorShape<2, 8, 1, 1>>();
+    }
   } else if constexpr (sizeof(typename Problem::State) > 16) {
     act.template operator()<TensorShape<1, 8, 1, 2>>();
   } else if constexpr (is_very_wide) {
@@ -193,6 +208,7 @@ constexpr CallTraits traits_of() {
     call.coordinates = is_tensor_least<Problem> ? D + 1 : D;
     call.coordinate_chunks = chunks_of(call.coordinates);
     call.tensor_tile_columns = tensor_tile<D>;
+    call.multiplies_signals = is_second_product<Problem>;
   }
   return call;
 }

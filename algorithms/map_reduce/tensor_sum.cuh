@@ -17,12 +17,15 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "core/vector.cuh"
 #include "map_reduce/formulas.cuh"
 #include "map_reduce/reductions.cuh"
+#include "map_reduce/tensor_signals.cuh"
+#include "map_reduce/tensor_sums.cuh"
 #include "map_reduce/tensor_tile.cuh"
 #include "map_reduce/tuned.cuh"
 
@@ -72,140 +75,117 @@ struct Exponential<LogGaussian<float, D>, LogSumExp<float>> {
   }
 };
 
+/// The sums of a warp's rows in its lanes' registers, by multiply-adds: each lane has sums of all
+/// numbers of the signal, over its own columns. MultipliedSignals has the same members.
+template <class Shape, int D, int E>
+struct AddedSignals {
+  static constexpr int tile = tensor_tile<D>;
+  struct Weights {
+    float of[E][tile];
+  };
+  struct Scales {};  ///< floats need none
+
+  LaneTotals<Shape::row_tiles, E> totals;
+
+  __device__ __forceinline__ void start(Scales&) { totals.set_zero(); }
+  template <int Columns>
+  __device__ __forceinline__ void find_scales(const Vector<float, E> (&)[Columns], Scales&) {}
+  __device__ __forceinline__ void clear_next(Scales&) const {}
+
+  /// Stores factor * signal as the weights of column t.
+  __device__ __forceinline__ bool store(int t, float factor, const Vector<float, E>& signal,
+                                        const Scales&, Weights& weights) const {
+    const Vector<float, E> weight = scaled(factor, signal);
+#pragma unroll
+    for (int e = 0; e < E; ++e) weights.of[e][t] = weight[e];
+    return true;
+  }
+
+  /// Adds 2^(2 u . v) w of the warp's rows and its eights of a tile's columns (TensorShape). The
+  /// rows are 2 u, the columns v. A lane adds up to 64 terms one by one; where they are equal, and
+  /// all additions round in the same direction, that is off by 1.3e-6 at most.
+  template <class Rows, class Tile>
+  __device__ __forceinline__ void add_tile(const Rows (&rows)[Shape::row_tiles],
+                                           const Tile& columns, const Weights& weights,
+                                           const Scales&, int width) {
+    LaneSums<Shape::row_tiles, E> sums;
+    sums.set_zero();
+    const int lane = lane_index();
+    const int eights = (width + 7) / 8;
+    // (Measured: more of the wide tiles' products at a time would not fit into the registers.)
+#pragma unroll(D <= 8 ? 8 : 2)
+    for (int eight = warp_index() / Shape::row_warps; eight < eights;
+         eight += Shape::column_warps) {
+      float factors[E][2];
+#pragma unroll
+      for (int e = 0; e < E; ++e) {
+        load_vector(&weights.of[e][eight * 8 + lane % 4 * 2], factors[e]);
+      }
+      float exponents[Shape::row_tiles][4] = {};
+      columns.multiply(rows, eight, exponents);
+#pragma unroll
+      for (int m = 0; m < Shape::row_tiles; ++m) {
+#pragma unroll
+        for (int q = 0; q < 4; ++q) {
+          // The special function unit and the FMA units share the work.
+          const float power =
+              q == 0 ? exp2_by_polynomial(exponents[m][q]) : exp2_of(exponents[m][q]);
+#pragma unroll
+          for (int e = 0; e < E; ++e) {
+            sums.of[m][q / 2][e] = fmaf(power, factors[e][q % 2], sums.of[m][q / 2][e]);
+          }
+        }
+      }
+    }
+    totals.add(sums);
+  }
+
+  /// sums[warp column][row][number]: what the warps' lanes have of each row, added in a fixed order
+  /// and divided by lanes_of_row.
+  template <class Sums>
+  __device__ __forceinline__ void store_sums(Sums& sums) const {
+    static_assert(4 * Shape::column_warps <= lanes_of_row);
+    const int first = warp_index() % Shape::row_warps * Shape::warp_rows;
+#pragma unroll
+    for (int m = 0; m < Shape::row_tiles; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+#pragma unroll
+        for (int e = 0; e < E; ++e) {
+          float sum = totals.sums.of[m][half][e] * (1 / lanes_of_row);
+          sum += __shfl_xor_sync(full_warp, sum, 1);
+          sum += __shfl_xor_sync(full_warp, sum, 2);
+          if (lane_index() % 4 == 0) {
+            const int row = first + m * 16 + half * 8 + lane_index() / 4;
+            sums[warp_index() / Shape::row_warps][row][e] = sum;
+          }
+        }
+      }
+    }
+  }
+};
+
+template <class Shape, int D, int E>
+using SignalsOf = std::conditional_t<multiplies_signals<D, E>, MultipliedSignals<Shape, D, E>,
+                                     AddedSignals<Shape, D, E>>;
+
 /// Shared memory of a tensor kernel: a tile in one of two forms, and the sums of rows.
 template <class Shape, int D, int E, class Column>
 struct TensorStorage {
+  using Signals = SignalsOf<Shape, D, E>;
   static constexpr int tile = tensor_tile<D>;
   struct Gram {
     GramTile<D, tile> columns;
-    float weights[E][tile];
+    typename Signals::Weights weights;
   };
   union {
     Gram gram;
     Staged<Column> columns[tile];
     float sums[Shape::column_warps][Shape::block_rows][E];
   };
+  typename Signals::Scales scales;
   float centre[D];
 };
-
-/// The largest square of a row or column that the form takes: half the exponent of K(u, u), 2 u .
-/// u, and so the bound of what rounding and truncation make of it (README, "Accuracy"). In higher
-/// dimensions the points that matter lie farther from the centre: uniform in a cube of the width's
-/// edge, D / 8.3 on average.
-template <int D>
-inline constexpr float most_square = D <= 8    ? 3.95f
-                                     : D <= 16 ? 5
-                                     : D <= 32 ? 7.9f
-                                     : D <= 64 ? 13
-                                               : 23;
-
-/// The sums over the columns of a lane: of row g of each of the warp's row tiles, then of row g
-/// + 8.
-template <int RowTiles, int E>
-struct LaneSums {
-  float of[RowTiles][2][E];
-  __device__ __forceinline__ void set_zero() {
-    for_each([](float& sum) { sum = 0; }, *this);
-  }
-  /// act(number of each...).
-  template <class Act, class... Sums>
-  __device__ __forceinline__ static void for_each(Act act, Sums&... sums) {
-#pragma unroll
-    for (int m = 0; m < RowTiles; ++m) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-#pragma unroll
-        for (int e = 0; e < E; ++e) act(sums.of[m][half][e]...);
-      }
-    }
-  }
-};
-
-/// The sums of all tiles, compensated (Kahan). Nothing guards the compensation against an overflow:
-/// the sum is a NaN then, and the kernel computes it another way.
-template <int RowTiles, int E>
-struct LaneTotals {
-  LaneSums<RowTiles, E> sums;
-  LaneSums<RowTiles, E> excess;
-  __device__ __forceinline__ void set_zero() {
-    sums.set_zero();
-    excess.set_zero();
-  }
-  __device__ __forceinline__ void add(const LaneSums<RowTiles, E>& more) {
-    LaneSums<RowTiles, E>::for_each(
-        [](float& sum, float& of_excess, const float& value) {
-          using detail::plus;
-          const float term = plus(value, -of_excess);
-          const float next = plus(sum, term);
-          of_excess = plus(plus(next, -sum), -term);
-          sum = next;
-        },
-        sums, excess, more);
-  }
-};
-
-/// One warp adds 2^(2 u . v) w of its rows and its eights of a tile's columns (TensorShape). The
-/// rows are 2 u, the columns v. A lane adds up to 64 terms one by one; where they are equal, and
-/// all additions round in the same direction, that is off by 1.3e-6 at most.
-template <class Shape, class Form, class Rows, class Storage>
-__device__ __forceinline__ void warp_add_exponentials(
-    const Rows (&rows)[Shape::row_tiles], const Storage& shared, int eights,
-    LaneSums<Shape::row_tiles, Form::signal>& sums) {
-  constexpr int E = Form::signal;
-  const int lane = lane_index();
-  // (Measured: more of the wide tiles' products at a time would not fit into the registers.)
-#pragma unroll(Form::dimension <= 8 ? 8 : 2)
-  for (int eight = warp_index() / Shape::row_warps; eight < eights; eight += Shape::column_warps) {
-    float weights[E][2];
-#pragma unroll
-    for (int e = 0; e < E; ++e) {
-      load_vector(&shared.gram.weights[e][eight * 8 + lane % 4 * 2], weights[e]);
-    }
-    float exponents[Shape::row_tiles][4] = {};
-    shared.gram.columns.multiply(rows, eight, exponents);
-#pragma unroll
-    for (int m = 0; m < Shape::row_tiles; ++m) {
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {
-        // The special function unit and the FMA units share the work.
-        const float power = q == 0 ? exp2_by_polynomial(exponents[m][q]) : exp2_of(exponents[m][q]);
-#pragma unroll
-        for (int e = 0; e < E; ++e) {
-          sums.of[m][q / 2][e] = fmaf(power, weights[e][q % 2], sums.of[m][q / 2][e]);
-        }
-      }
-    }
-  }
-}
-
-/// A row's sum comes from four lanes of each of up to two warps: their sums are divided by as many
-/// before they are added, so that finite ones have a finite sum.
-inline constexpr float lanes_of_row = 8;
-
-/// What the warps' lanes have of each row, added in a fixed order and divided by lanes_of_row:
-/// shared.sums[warp column][row].
-template <class Shape, int E, class Storage>
-__device__ __forceinline__ void warp_store_sums(const LaneSums<Shape::row_tiles, E>& sums,
-                                                Storage& shared) {
-  static_assert(4 * Shape::column_warps <= lanes_of_row);
-  const int first = warp_index() % Shape::row_warps * Shape::warp_rows;
-#pragma unroll
-  for (int m = 0; m < Shape::row_tiles; ++m) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-#pragma unroll
-      for (int e = 0; e < E; ++e) {
-        float sum = sums.of[m][half][e] * (1 / lanes_of_row);
-        sum += __shfl_xor_sync(full_warp, sum, 1);
-        sum += __shfl_xor_sync(full_warp, sum, 2);
-        if (lane_index() % 4 == 0) {
-          const int row = first + m * 16 + half * 8 + lane_index() / 4;
-          shared.sums[warp_index() / Shape::row_warps][row][e] = sum;
-        }
-      }
-    }
-  }
-}
 
 /// The states of a thread's rows.
 template <class State, int R>
@@ -295,19 +275,25 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   };
   Fetched<D, Tile, Shape::threads> fetched;
   constexpr int own_columns = (Storage::tile + Shape::threads - 1) / Shape::threads;
-  Vector<float, E> weights[own_columns];
-  const auto fetch = [&](std::int64_t first) {
-    const int width = width_at(first);
-    fetched.fetch(y.data + first * D, width);
+  Vector<float, E> own_signals[own_columns];
+  const auto fetch_signals = [&](std::int64_t first) {
 #pragma unroll
     for (int n = 0; n < own_columns; ++n) {
       const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
-      weights[n] = Vector<float, E>{};
-      if (t < width) weights[n] = Form::weight(problem.y, first + t);
+      own_signals[n] = Vector<float, E>{};
+      if (t < width_at(first)) own_signals[n] = Form::weight(problem.y, first + t);
     }
+  };
+  constexpr bool has_long_signals = E > 16;  // they would take too many registers
+  const auto fetch = [&](std::int64_t first) {
+    const int width = width_at(first);
+    fetched.fetch(y.data + first * D, width);
+    if constexpr (!has_long_signals) fetch_signals(first);
   };
   fetch(range.begin);
 
+  typename Storage::Signals signals;
+  signals.start(shared.scales);
   block_find_centre(x, first_row, Shape::block_rows, shared.centre);
   typename Tile::Rows rows[Shape::row_tiles];
   const int warp_row = warp_index() % Shape::row_warps * Shape::warp_rows;
@@ -325,8 +311,6 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   }
   bool all_are_far = __syncthreads_or(are_far);
 
-  LaneTotals<Shape::row_tiles, E> totals;
-  totals.set_zero();
   // What is computed from differences: a thread has rows threadIdx.x, + threads, ...
   constexpr int R = (Shape::block_rows + Shape::threads - 1) / Shape::threads;
   States<State, R> states;
@@ -335,7 +319,10 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
 
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
     const int width = width_at(first);
+    if constexpr (has_long_signals) fetch_signals(first);
+    signals.find_scales(own_signals, shared.scales);
     __syncthreads();  // all threads are done with the last tile
+    signals.clear_next(shared.scales);
     fetched.store(relative, width, shared.gram.columns);
     bool is_far = all_are_far;
 #pragma unroll
@@ -344,17 +331,14 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       if (Storage::tile % Shape::threads != 0 && t >= Storage::tile) break;
       const float square = shared.gram.columns.squares[0][t];
       is_far = is_far || !(square <= most_square<D>);
-      // (The weights beyond the last column are 0.)
-      const Vector<float, E> weight = scaled(exp2_of(-square), weights[n]);
-#pragma unroll
-      for (int e = 0; e < E; ++e) shared.gram.weights[e][t] = weight[e];
+      // (The signals beyond the last column are 0.)
+      const bool is_stored =
+          signals.store(t, exp2_of(-square), own_signals[n], shared.scales, shared.gram.weights);
+      is_far = is_far || !is_stored;
     }
     if (!__syncthreads_or(is_far)) {  // and the tile is there
       fetch(first + Storage::tile);
-      LaneSums<Shape::row_tiles, E> of_tile;
-      of_tile.set_zero();
-      warp_add_exponentials<Shape, Form>(rows, shared, (width + 7) / 8, of_tile);
-      totals.add(of_tile);
+      signals.add_tile(rows, shared.gram.columns, shared.gram.weights, shared.scales, width);
     } else {
       block_load_far_tile(problem, first, width, shared.columns);
       states = thread_reduce_far_tile<Shape, R>(problem, states, first_row, shared.columns, first,
@@ -364,16 +348,13 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   }
   // A sum that is not finite has overflowed, or has a term that is not finite: from the
   // differences.
-  bool is_finite = true;
-  LaneSums<Shape::row_tiles, E>::for_each(
-      [&](const float& sum) { is_finite = is_finite && isfinite(sum); }, totals.sums);
-  if (__syncthreads_or(!is_finite)) {
+  if (__syncthreads_or(!signals.totals.are_finite())) {
     all_are_far = true;
     states = block_reduce_far_part<Shape, R>(problem, split, shared.columns);
   }
 
   __syncthreads();  // all threads are done with the last tile
-  warp_store_sums<Shape, E>(totals.sums, shared);
+  signals.store_sums(shared.sums);
   __syncthreads();  // the sums are there
   const auto for_each_row = [&](auto act) {
 #pragma unroll

@@ -24,6 +24,17 @@ inline constexpr int tensor_tile = D <= 8    ? 256
                                    : D <= 32 ? 128
                                              : 64;
 
+/// The largest square of a row or column that the form takes: half the exponent of K(u, u), 2 u .
+/// u, and so the bound of what rounding and truncation make of it (README, "Accuracy"). In higher
+/// dimensions the points that matter lie farther from the centre: uniform in a cube of the width's
+/// edge, D / 8.3 on average.
+template <int D>
+inline constexpr float most_square = D <= 8    ? 3.95f
+                                     : D <= 16 ? 5
+                                     : D <= 32 ? 7.9f
+                                     : D <= 64 ? 13
+                                               : 23;
+
 /// A centre for the block's rows: the mean of 16 of them. Only finite coordinates count, so that
 /// the centre is finite.
 template <class T, int D>

@@ -1,0 +1,140 @@
+// Sums of Gaussians with signals of several numbers, which the tensor kernel adds up by a second
+// matrix product: numbers of very different sizes, and tiles that have nothing in common.
+#include "gaussian.cuh"
+
+namespace warpath::map_reduce::test {
+namespace {
+
+/// Signals whose number e is uniform in [0.5, 1.5) times size_of(j, e).
+template <int D, int E, class SizeOf>
+GaussianData<float, D, E> data_of(std::int64_t M, std::int64_t N, SizeOf size_of) {
+  GaussianData<float, D, E> data = gaussian_data<float, D, E>(M, N, {30, 2, 1.5});
+  for (std::size_t k = 0; k < data.b.size(); ++k) {
+    data.b[k] *= static_cast<float>(size_of(k / E, k % E));
+  }
+  return data;
+}
+
+/// One number of all signals by itself: an error of a small one is not lost beside a large one.
+template <int D, int E>
+void expect_each_number(const GaussianData<float, D, E>& data, double most_error = 2e-6) {
+  const std::vector<double> expected = expected_gaussian_sums(data);
+  const DeviceBuffer<float> x = on_device(data.x);
+  const DeviceBuffer<float> y = on_device(data.y);
+  const DeviceBuffer<float> b = on_device(data.b);
+  for (const Options& options :
+       {Options{Variant::tensor}, Options{Variant::tensor, 192, 0, 3}, Options{}}) {
+    const std::vector<float> found = numbers_of<float>(reduced(
+        Gaussian<float, D, E>(data.width), Sum<ValueOf<float, E>>(), over_i(vectors<D>(x.span())),
+        over_j(vectors<D>(y.span()), vectors<E>(b.span())), options));
+    for (std::size_t e = 0; e < E; ++e) {
+      SCOPED_TRACE(name_of(options) + ", number " + std::to_string(e));
+      std::vector<float> of_e;
+      std::vector<double> expected_of_e;
+      for (std::size_t k = e; k < found.size(); k += E) {
+        of_e.push_back(found[k]);
+        expected_of_e.push_back(expected[k]);
+      }
+      expect_close(of_e, expected_of_e, most_error);
+    }
+  }
+}
+
+int columns() {
+  return is_small() ? 301 : 701;
+}
+
+// As many numbers as one, two and three products take, and fewer; narrow and wide points.
+TEST(Signals, OfAnyLength) {
+  const auto one = [](std::size_t, std::size_t) { return 1.0; };
+  expect_each_number(data_of<3, 4>(71, columns(), one));
+  expect_each_number(data_of<1, 5>(300, columns(), one));
+  expect_each_number(data_of<3, 17>(71, columns(), one));
+  expect_each_number(data_of<16, 9>(71, columns(), one));
+}
+
+// Numbers of one signal, columns of a tile, and tiles: of any sizes.
+TEST(Signals, OfAnySizes) {
+  constexpr double sizes[] = {1, 1e-30, 1e30, 3e-38, 1e-5, 1e12, 1e-44, 1};
+  expect_each_number(data_of<3, 8>(
+      71, columns(), [&](std::size_t, std::size_t e) { return e == 6 ? 0 : sizes[e]; }));
+  expect_each_number(data_of<3, 8>(71, columns(), [](std::size_t j, std::size_t e) {
+    return std::exp2(-2.0 * (j * 7 % 23) + e);
+  }));
+  expect_each_number(data_of<3, 8>(
+      71, columns(), [](std::size_t j, std::size_t) { return j / 256 % 2 == 0 ? 1e-20 : 1e20; }));
+}
+
+// Products of halves would lose them: a small signal at the row, a large one as far from it as the
+// form allows.
+TEST(Signals, SmallOnesNearAndLargeOnesFar) {
+  const int n = 64;
+  GaussianData<float, 3, 4> data{std::vector<float>(3 * n), std::vector<float>(3 * n),
+                                 std::vector<float>(4 * n), 1};
+  const auto edge = static_cast<float>(std::sqrt(0.99 * detail::most_square<3> / log2_e));
+  for (std::size_t k = 0; k < n; ++k) {
+    data.x[3 * k] = k % 2 == 0 ? edge : -edge;
+    data.y[3 * k] = k % 3 == 0 ? edge : -edge;
+    for (std::size_t e = 0; e < 4; ++e) {
+      data.b[4 * k + e] = k % 3 == 0 ? std::exp2(-5.0f * static_cast<float>(e)) : 1.1f;
+    }
+  }
+  expect_each_number(data);
+}
+
+// A number that is 0 everywhere, and one that is not finite somewhere: the others stay right.
+TEST(Signals, ZerosAndWhatIsNotFinite) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  auto data =
+      data_of<3, 5>(71, columns(), [](std::size_t, std::size_t e) { return e == 2 ? 0 : 1; });
+  expect_each_number(data);
+  data.b[5 * 270 + 1] = infinity;
+  expect_each_number(data);
+  data.b[5 * 20 + 4] = std::numeric_limits<float>::quiet_NaN();
+  expect_each_number(data);
+}
+
+// All terms are equal: the tensor cores truncate all sums in the same direction.
+TEST(Signals, OfEqualTerms) {
+  const std::size_t n = is_small() ? 1001 : 5003;
+  GaussianData<float, 3, 4> data{std::vector<float>(3 * 19, 17), std::vector<float>(3 * n, 17),
+                                 std::vector<float>(4 * n, 0.7f), 0.83};
+  for (std::size_t j = 0; j < n; ++j) data.y[3 * j] += 0.9f;
+  expect_each_number(data, 1e-6);
+}
+
+// A tile that is far from all rows lies in the same memory as the products'.
+TEST(Signals, SomeTilesAreFar) {
+  auto data = data_of<3, 6>(300, 701, [](std::size_t, std::size_t e) { return e + 1.0; });
+  for (std::size_t k = 3 * 300; k < 3 * 400; ++k) data.y[k] += k % 2 == 0 ? 9.0f : -9.0f;
+  expect_each_number(data);
+}
+
+// Sums near the largest number, and beyond it.
+TEST(Signals, NearTheLargestNumber) {
+  for (const float signal : {1.7e38f, 0.8e38f, 3e38f, -3e38f}) {
+    GaussianData<float, 3, 4> data{std::vector<float>(3 * 34), std::vector<float>(3 * 3),
+                                   std::vector<float>(4 * 3, signal), 1};
+    for (std::size_t i = 0; i < data.x.size(); i += 3) data.x[i] = i % 2 == 0 ? -1.5f : 1.5f;
+    if (std::abs(signal) > 2e38f) std::fill(data.x.begin(), data.x.end(), 0.0f);
+    const double beyond = static_cast<double>(std::numeric_limits<float>::max());
+    std::vector<double> expected = expected_gaussian_sums(data);
+    for (double& sum : expected) {
+      if (std::abs(sum) > beyond) sum = sum > 0 ? INFINITY : -INFINITY;
+    }
+    const DeviceBuffer<float> x = on_device(data.x);
+    const DeviceBuffer<float> y = on_device(data.y);
+    const DeviceBuffer<float> b = on_device(data.b);
+    for (const Options& options : few_options(true)) {
+      SCOPED_TRACE(name_of(options));
+      expect_close(
+          numbers_of<float>(reduced(Gaussian<float, 3, 4>(), Sum<ValueOf<float, 4>>(),
+                                    over_i(vectors<3>(x.span())),
+                                    over_j(vectors<3>(y.span()), vectors<4>(b.span())), options)),
+          expected, 2e-6);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace warpath::map_reduce::test
