@@ -1,6 +1,7 @@
 // The experiments of map_reduce: parameters and variants. map_reduce/pairs.cuh has the inputs, the
 // answers and the costs.
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,10 +18,15 @@ using map_reduce::Accuracy;
 
 std::unique_ptr<harness::Problem> make_pairs(const Parameters& problem) {
   using namespace experiments::pairs;  // NOLINT(google-build-using-namespace)
-  if (problem.text("reduction") == "argkmin_100") return make_nearest_100(problem);
-  if (problem.text("formula") != "gaussian" || problem.text("reduction") != "sum") {
-    return make_other(problem);
+  const bool is_gaussian_sum =
+      problem.text("formula") == "gaussian" && problem.text("reduction") == "sum";
+  if (problem.integer("e") != 1) {
+    if (is_gaussian_sum) return make_gaussian_sum_of_signals(problem);
+    throw std::invalid_argument("e " + std::to_string(problem.integer("e")) +
+                                ": compiled is gaussian with sum");
   }
+  if (problem.text("reduction") == "argkmin_100") return make_nearest_100(problem);
+  if (!is_gaussian_sum) return make_other(problem);
   return problem.integer("d") == 3 ? make_gaussian_sum(problem)
                                    : make_gaussian_sum_of_dimension(problem);
 }
@@ -39,14 +45,15 @@ std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t m = problem.integer("m");
   const std::int64_t n = problem.integer("n");
   const std::int64_t d = problem.integer("d");
+  const std::int64_t e = problem.integer("e");
   const std::string reduction = problem.text("reduction");
-  const std::int64_t results = reduction == "argkmin" ? 10 : reduction == "argkmin_100" ? 100 : 1;
-  return (m + n) * d * 8 + n * 8 + m * results * 8 + (std::int64_t{64} << 20);
+  const std::int64_t results = reduction == "argkmin" ? 10 : reduction == "argkmin_100" ? 100 : e;
+  return (m + n) * d * 8 + n * e * 8 + m * results * 8 + (std::int64_t{64} << 20);
 }
 
-/// Pairs; one of many dimensions counts for several of three.
+/// Pairs; one of many dimensions, or with a signal of many numbers, counts for several of three.
 double steps(const Parameters& problem) {
-  return problem.real("m") * problem.real("n") * (problem.real("d") + 18) / 21;
+  return problem.real("m") * problem.real("n") * (problem.real("d") + problem.real("e") + 17) / 21;
 }
 
 }  // namespace
@@ -67,6 +74,7 @@ harness::Technique map_reduce_technique() {
               {integer_parameter("m", 10'000, 1, 100'000'000, "rows i"),
                integer_parameter("n", 10'000, 1, 100'000'000, "columns j"),
                integer_parameter("d", 3, 1, 128, "dimensions of points: 1, 3, 8, 16, 64 or 128"),
+               integer_parameter("e", 1, 1, 64, "numbers of a column's signal: 1, 3, 16 or 64"),
                choice_parameter("formula",
                                 {"gaussian", "laplacian", "log_gaussian", "squared_distance"},
                                 "F: exp(-|x-y|^2) b, exp(-|x-y|) b, -|x-y|^2, |x-y|^2"),

@@ -93,8 +93,8 @@ def _timed_squares(archive: Archive, variants: Iterable[str] = LOOKS) -> list[Ro
 
 def _problem(row: Row) -> tuple:
     """What is computed, without how: the parameters that shape the problem."""
-    names = ("formula", "reduction", "m", "n", "d", "number")
-    return tuple(row.params[name] for name in names)
+    names = ("formula", "reduction", "m", "n", "d", "e", "number")
+    return tuple(row.params.get(name) for name in names)
 
 
 def _at(rows: list[Row], variant: str, problem: tuple) -> Row | None:
@@ -639,6 +639,20 @@ def few_rows(archive: Archive) -> Figure:
     )
 
 
+def signals(archive: Archive) -> Figure:
+    """Time by the numbers of a signal; of KeOps's two, the faster one."""
+    every = ("automatic", "tensor", "tuned_2d", "keops", "triton")
+    rows = _with_the_faster_keops(archive.timed_rows((*every, *PEERS)))
+    return _cases_figure(
+        archive,
+        rows,
+        every,
+        lambda row: f"E = {row.params['e']}, {_size(row)}",
+        "numbers of a signal; rows x columns",
+        "Signals of several numbers: Gaussian sum, D = 3, float32",
+    )
+
+
 # ---------------------------------------------------------------- accuracy
 
 
@@ -708,5 +722,6 @@ FIGURES = [
     FigureSpec("map_reduce_claims", "claims", claims),
     FigureSpec("map_reduce_cases", "cases", cases),
     FigureSpec("map_reduce_few_rows", "few_rows", few_rows),
+    FigureSpec("map_reduce_signals", "signals", signals),
     FigureSpec("map_reduce_accuracy", "accuracy", accuracy),
 ]

@@ -15,6 +15,8 @@ std::unique_ptr<harness::Problem> make_gaussian_sum_of_dimension(
     const harness::Parameters& problem);
 /// The same in eight dimensions.
 std::unique_ptr<harness::Problem> make_gaussian_sum_of_eight(const harness::Parameters& problem);
+/// Gaussian sums in three dimensions with signals of 3, 16 or 64 numbers, float32.
+std::unique_ptr<harness::Problem> make_gaussian_sum_of_signals(const harness::Parameters& problem);
 /// The 100 nearest columns in three dimensions, float32.
 std::unique_ptr<harness::Problem> make_nearest_100(const harness::Parameters& problem);
 /// Other formulas and reductions in three dimensions, float32.

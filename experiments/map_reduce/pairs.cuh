@@ -35,26 +35,28 @@ inline Options options_of(const Parameters& point) {
   return options;
 }
 
-/// Points and signals on the host: x and y in [0, 1), b in [-1/2, 1/2). If M x N is more than the
-/// oracle computes (different_rows), the rows repeat the first `different` points again and again.
-/// So every row of every result is compared with the oracle, however large the problem: a single
-/// wrong tile is found wherever it is.
-template <class T, int D>
+/// Points and signals of E numbers on the host: x and y in [0, 1), b in [-1/2, 1/2). If M x N is
+/// more than the oracle computes (different_rows), the rows repeat the first `different` points
+/// again and again. So every row of every result is compared with the oracle, however large the
+/// problem: a single wrong tile is found wherever it is.
+template <class T, int D, int E>
 struct Points {
   explicit Points(const Parameters& problem)
       : different(different_rows(problem.integer("m"), problem.integer("n"), D)),
         x(uniform<T>(different * D, seed_of(problem, 1), 0)),
         y(uniform<T>(problem.integer("n") * D, seed_of(problem, 2), 0)),
-        b(uniform<T>(problem.integer("n"), seed_of(problem, 3), -0.5)) {
+        b(uniform<T>(problem.integer("n") * E, seed_of(problem, 3), -0.5)) {
     repeat(x, problem.integer("m") * D);
   }
 
   static std::uint64_t seed_of(const Parameters& problem, std::uint64_t which) {
     return 4 * static_cast<std::uint64_t>(problem.integer("seed")) + which;
   }
-  /// For the oracle: each different row once.
-  [[nodiscard]] oracle::Inputs exact() const {
-    return {D, {x.begin(), x.begin() + different * D}, {y.begin(), y.end()}, {b.begin(), b.end()}};
+  /// For the oracle: each different row once, and number e of all signals.
+  [[nodiscard]] oracle::Inputs exact(int e = 0) const {
+    std::vector<double> signals;
+    for (std::size_t k = static_cast<std::size_t>(e); k < b.size(); k += E) signals.push_back(b[k]);
+    return {D, {x.begin(), x.begin() + different * D}, {y.begin(), y.end()}, std::move(signals)};
   }
 
   std::int64_t different;
@@ -64,9 +66,9 @@ struct Points {
 };
 
 /// The same on the device.
-template <class T, int D>
+template <class T, int D, int E>
 struct DevicePoints {
-  explicit DevicePoints(const Points<T, D>& points)
+  explicit DevicePoints(const Points<T, D, E>& points)
       : x(upload(points.x)), y(upload(points.y)), b(upload(points.b)) {}
 
   [[nodiscard]] auto rows() const { return map_reduce::over_i(map_reduce::vectors<D>(x.span())); }
@@ -74,7 +76,7 @@ struct DevicePoints {
     return map_reduce::over_j(map_reduce::vectors<D>(y.span()));
   }
   [[nodiscard]] auto columns_with_signal() const {
-    return map_reduce::over_j(map_reduce::vectors<D>(y.span()), map_reduce::vectors<1>(b.span()));
+    return map_reduce::over_j(map_reduce::vectors<D>(y.span()), map_reduce::vectors<E>(b.span()));
   }
 
   DeviceBuffer<T> x;
@@ -94,26 +96,36 @@ std::vector<T> download(const T* data, std::int64_t count, cudaStream_t stream) 
 // ---------------------------------------------------------------- cases: what is computed
 
 /// Gaussian or Laplacian with Sum.
-template <class T, int D, template <class, int, int> class Formula_, Accuracy accuracy>
+template <class T, int D, template <class, int, int> class Formula_, Accuracy accuracy, int E = 1>
 struct SumOf {
   using Number = T;
+  using Value = map_reduce::ValueOf<T, E>;
   static constexpr int dimension = D;
-  using Formula = Formula_<T, D, 1>;
-  using Reduction = map_reduce::Sum<T, accuracy>;
-  static constexpr bool is_gaussian = std::is_same_v<Formula, map_reduce::Gaussian<T, D, 1>>;
+  static constexpr int signal = E;
+  using Formula = Formula_<T, D, E>;
+  using Reduction = map_reduce::Sum<Value, accuracy>;
+  static constexpr bool is_gaussian = std::is_same_v<Formula, map_reduce::Gaussian<T, D, E>>;
   /// Signals have both signs, so that the sum of a row may be near 0.
   static constexpr oracle::Tolerance tolerance =
       sizeof(T) == 8                ? oracle::Tolerance{1e-13, 1e-12, oracle::Scale::all_rows}
       : accuracy == Accuracy::plain ? oracle::Tolerance{5e-4, 2e-3, oracle::Scale::all_rows}
                                     : oracle::Tolerance{2e-6, 1.6e-5, oracle::Scale::all_rows};
-  static auto columns(const DevicePoints<T, D>& points) { return points.columns_with_signal(); }
-  static std::vector<double> expected(const oracle::Inputs& inputs) {
-    return oracle::sums(is_gaussian ? oracle::Formula::gaussian : oracle::Formula::laplacian,
-                        inputs);
+  static auto columns(const DevicePoints<T, D, E>& points) { return points.columns_with_signal(); }
+  static std::vector<double> expected(const Points<T, D, E>& points) {
+    const auto formula = is_gaussian ? oracle::Formula::gaussian : oracle::Formula::laplacian;
+    std::vector<double> all(static_cast<std::size_t>(points.different) * E);
+    for (int e = 0; e < E; ++e) {
+      const std::vector<double> of_e = oracle::sums(formula, points.exact(e));
+      for (std::size_t i = 0; i < of_e.size(); ++i)
+        all[i * E + static_cast<std::size_t>(e)] = of_e[i];
+    }
+    return all;
   }
-  /// A result as the number that the oracle has for it.
-  static std::vector<double> numbers(const std::vector<T>& results, const Points<T, D>&) {
-    return {results.begin(), results.end()};
+  /// Results as the numbers that the oracle has for them.
+  static std::vector<double> numbers(const std::vector<Value>& results, const Points<T, D, E>&) {
+    std::vector<T> all(results.size() * E);
+    std::memcpy(all.data(), results.data(), all.size() * sizeof(T));
+    return {all.begin(), all.end()};
   }
 };
 
@@ -121,15 +133,16 @@ template <class T, int D>
 struct LogSumExpOf {
   using Number = T;
   static constexpr int dimension = D;
+  static constexpr int signal = 1;
   using Formula = map_reduce::LogGaussian<T, D>;
   using Reduction = map_reduce::LogSumExp<T>;
   /// The difference of two logarithms is the relative difference of the sums.
   static constexpr oracle::Tolerance tolerance = {2e-6, 1e-5, oracle::Scale::one};
-  static auto columns(const DevicePoints<T, D>& points) { return points.columns(); }
-  static std::vector<double> expected(const oracle::Inputs& inputs) {
-    return oracle::log_sums(oracle::Formula::log_gaussian, inputs);
+  static auto columns(const DevicePoints<T, D, 1>& points) { return points.columns(); }
+  static std::vector<double> expected(const Points<T, D, 1>& points) {
+    return oracle::log_sums(oracle::Formula::log_gaussian, points.exact());
   }
-  static std::vector<double> numbers(const std::vector<T>& results, const Points<T, D>&) {
+  static std::vector<double> numbers(const std::vector<T>& results, const Points<T, D, 1>&) {
     return {results.begin(), results.end()};
   }
 };
@@ -140,16 +153,17 @@ template <class T, int D, int K>
 struct NearestOf {
   using Number = T;
   static constexpr int dimension = D;
+  static constexpr int signal = 1;
   using Formula = map_reduce::SquaredDistance<T, D>;
   using Reduction = std::conditional_t<K == 1, map_reduce::ArgMin<T>, map_reduce::ArgKMin<T, K>>;
   static constexpr oracle::Tolerance tolerance = {1e-6, 1e-6, oracle::Scale::itself};
-  static auto columns(const DevicePoints<T, D>& points) { return points.columns(); }
-  static std::vector<double> expected(const oracle::Inputs& inputs) {
-    return oracle::least(oracle::Formula::squared_distance, inputs, K);
+  static auto columns(const DevicePoints<T, D, 1>& points) { return points.columns(); }
+  static std::vector<double> expected(const Points<T, D, 1>& points) {
+    return oracle::least(oracle::Formula::squared_distance, points.exact(), K);
   }
   template <class Result>
   static std::vector<double> numbers(const std::vector<Result>& results,
-                                     const Points<T, D>& points) {
+                                     const Points<T, D, 1>& points) {
     static_assert(sizeof(Result) == K * sizeof(std::int64_t));
     std::vector<double> squares;
     squares.reserve(results.size() * K);
@@ -175,6 +189,7 @@ class Pairs : public harness::Problem {
  public:
   using T = typename Case::Number;
   static constexpr int D = Case::dimension;
+  static constexpr int E = Case::signal;
   using Formula = typename Case::Formula;
   using Reduction = typename Case::Reduction;
   using Result = typename Reduction::Result;
@@ -183,7 +198,7 @@ class Pairs : public harness::Problem {
       : points_(problem),
         device_(points_),
         out_(problem.integer("m")),
-        expected_(Case::expected(points_.exact())) {
+        expected_(Case::expected(points_)) {
     // Those of the different rows, again and again.
     const auto rows = static_cast<std::size_t>(points_.different);
     const std::size_t all = expected_.size() / rows * static_cast<std::size_t>(out_.count());
@@ -238,9 +253,9 @@ class Pairs : public harness::Problem {
   /// Items are pairs. The bytes are those of inputs and outputs.
   [[nodiscard]] harness::Cost cost() const override {
     const auto m = static_cast<std::int64_t>(out_.count());
-    const auto n = static_cast<std::int64_t>(points_.b.size());
+    const auto n = columns();
     const std::int64_t bytes = (m + n) * D * static_cast<std::int64_t>(sizeof(T)) +
-                               n * static_cast<std::int64_t>(sizeof(T)) +
+                               n * E * static_cast<std::int64_t>(sizeof(T)) +
                                m * static_cast<std::int64_t>(sizeof(Result));
     if (std::is_same_v<Formula, map_reduce::SquaredDistance<T, D>>) return {m * n, bytes};
     return {m * n, bytes, static_cast<double>(m) * static_cast<double>(n),
@@ -250,6 +265,10 @@ class Pairs : public harness::Problem {
   [[nodiscard]] std::map<std::string, std::string> choices() const override { return choices_; }
 
  private:
+  [[nodiscard]] std::int64_t columns() const {
+    return static_cast<std::int64_t>(points_.y.size()) / D;
+  }
+
   /// A variant that the formula has not, or a K that the device has not, is no failure.
   template <class X, class Y>
   static map_reduce::Plan plan_or_refuse(const X& x, const Y& y, const Options& options) {
@@ -264,7 +283,7 @@ class Pairs : public harness::Problem {
   /// memory, for each pair: what is kept there is written once and read once.
   void count_memory(std::int64_t extra_bytes) {
     const auto m = static_cast<double>(out_.count());
-    const auto n = static_cast<double>(points_.b.size());
+    const auto n = static_cast<double>(columns());
     const auto extra = static_cast<double>(extra_bytes);
     counters_["memory_bytes_per_point"] = (static_cast<double>(cost().bytes_min) + extra) / (m + n);
     counters_["value_transfers_per_pair"] = 2 * extra / sizeof(T) / (m * n);
@@ -283,7 +302,7 @@ class Pairs : public harness::Problem {
   harness::Execution prepare_cpu(const Parameters& point) {
     constexpr std::int64_t most_bytes = std::int64_t{2} << 30;
     const bool is_parallel = point.text("variant") == "cpu_openmp";
-    const std::int64_t bytes = 4 * out_.count() * static_cast<std::int64_t>(points_.b.size());
+    const std::int64_t bytes = 4 * out_.count() * columns();
     if constexpr (!std::is_same_v<Formula, map_reduce::Gaussian<float, D, 1>>) {
       throw harness::NotHere("the tensorized CPU baseline has float Gaussian sums only");
     } else {
@@ -307,8 +326,8 @@ class Pairs : public harness::Problem {
     }
   }
 
-  Points<T, D> points_;
-  DevicePoints<T, D> device_;
+  Points<T, D, E> points_;
+  DevicePoints<T, D, E> device_;
   DeviceBuffer<Result> out_;
   std::vector<double> expected_;  ///< by the oracle, as many for each row as results
   std::shared_ptr<Workspace> workspace_;
@@ -325,7 +344,7 @@ std::unique_ptr<harness::Problem> make(const Parameters& problem) {
   return std::make_unique<Pairs<Case>>(problem);
 }
 
-template <class T, int D, Accuracy accuracy = Accuracy::block>
-using GaussianSum = SumOf<T, D, map_reduce::Gaussian, accuracy>;
+template <class T, int D, Accuracy accuracy = Accuracy::block, int E = 1>
+using GaussianSum = SumOf<T, D, map_reduce::Gaussian, accuracy, E>;
 
 }  // namespace warpath::experiments::pairs

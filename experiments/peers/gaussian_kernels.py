@@ -109,6 +109,55 @@ def gram_kernel(
 
 
 @triton.jit
+def signals_kernel(
+    x,
+    y,
+    b,
+    sums,
+    m,
+    n,
+    split_columns,
+    D: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    E: tl.constexpr,
+    BLOCK_E: tl.constexpr,
+):
+    """For few dimensions and signals of E numbers: the products with them on the tensor cores.
+
+    Products take three tf32 terms. `sums` has m x E numbers for each part of the columns.
+    """
+    row = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    is_row = row < m
+    rows = ()
+    for k in tl.static_range(D):
+        coordinate = tl.load(x + row * D + k, mask=is_row, other=0.0) * ROOT_LOG2_E
+        rows = rows + (coordinate,)  # noqa: RUF005 (Triton's tuples are not unpacked)
+    first = tl.program_id(1).to(tl.int64) * split_columns
+    columns = tl.minimum(split_columns, n - first)
+    lane = tl.arange(0, BLOCK_N)
+    number = tl.arange(0, BLOCK_E)
+    y_tile = y + first * D + lane * D
+    b_tile = b + (first + lane[:, None]) * E + number[None, :]
+    total = tl.zeros((BLOCK_M, BLOCK_E), tl.float32)
+    for done in range(0, columns, BLOCK_N):
+        is_column = lane < columns - done
+        square = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+        for k in tl.static_range(D):
+            column = tl.load(y_tile + k, mask=is_column, other=0.0) * ROOT_LOG2_E
+            difference = rows[k][:, None] - column[None, :]
+            square += difference * difference
+        is_number = is_column[:, None] & (number < E)[None, :]
+        signal = tl.load(b_tile, mask=is_number, other=0.0)
+        # A sum of its own for each tile: the tensor cores truncate what they add.
+        total += tl.dot(tl.exp2(-square), signal, input_precision="tf32x3")
+        y_tile += BLOCK_N * D
+        b_tile += BLOCK_N * E
+    place = (tl.program_id(1).to(tl.int64) * m + row)[:, None] * E + number[None, :]
+    tl.store(sums + place, total, mask=is_row[:, None] & (number < E)[None, :])
+
+
+@triton.jit
 def sum_splits_kernel(sums, out, m, splits, BLOCK_M: tl.constexpr, BLOCK_SPLITS: tl.constexpr):
     """out[i] = the sum over s of sums[s, i]."""
     row = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)

@@ -90,7 +90,7 @@ class Keops:
         aliases = [f"x = Vi({problem.d})", f"y = Vj({problem.d})"]
         arguments = [inputs.x, inputs.y]
         if needs_signal(problem.formula):
-            aliases.append("b = Vj(1)")
+            aliases.append(f"b = Vj({problem.e})")
             arguments.append(inputs.b)
         routine = Genred(
             FORMULAS[problem.formula],

@@ -39,12 +39,12 @@ class Inputs:
 
     x: torch.Tensor  # m x d
     y: torch.Tensor  # n x d
-    b: torch.Tensor  # n x 1
+    b: torch.Tensor  # n x e
 
 
 def make_inputs(points: Points, device: str = "cuda") -> Inputs:
     """The points on the device."""
-    arrays = (points.x, points.y, points.b.reshape(-1, 1))
+    arrays = (points.x, points.y, points.b.reshape(-1, points.problem.e))
     return Inputs(*(torch.from_numpy(array.copy()).to(device) for array in arrays))
 
 
@@ -86,6 +86,11 @@ def expected_results(points: Points, device: str = "cuda") -> np.ndarray:
     rows = max(1, CHUNK_PAIRS // columns)
     results = []
     for i in range(0, points.different, rows):
+        if problem.e > 1:
+            ones = x.new_ones(())
+            values = FORMULAS[problem.formula](x[i : i + rows, None], y[None], ones)
+            results.append(values @ b)
+            continue
         parts = []
         for j in range(0, problem.n, columns):
             some = slice(j, j + columns)

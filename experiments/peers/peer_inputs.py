@@ -78,7 +78,7 @@ class Points:
     y: np.ndarray
     """n x d."""
     b: np.ndarray
-    """n."""
+    """n; n x e where a signal has several numbers."""
 
     @property
     def different(self) -> int:
@@ -97,12 +97,12 @@ class Points:
 
 def make_points(problem: Problem) -> Points:
     """The points that `warpath` makes for these parameters."""
-    m, n, d, number = problem.m, problem.n, problem.d, problem.number
+    m, n, d, e, number = problem.m, problem.n, problem.d, problem.e, problem.number
     different = different_rows(m, n, d)
     seed = 4 * problem.seed
     return Points(
         problem,
         uniform(different * d, seed + 1, 0.0, number).reshape(different, d),
         uniform(n * d, seed + 2, 0.0, number).reshape(n, d),
-        uniform(n, seed + 3, -0.5, number),
+        uniform(n * e, seed + 3, -0.5, number).reshape((n, e) if e > 1 else n),
     )

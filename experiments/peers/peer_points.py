@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Problem:
-    """The parameters that shape a problem: m rows, n columns, d dimensions."""
+    """The parameters that shape a problem: m rows, n columns, d dimensions, e numbers a signal."""
 
     m: int
     n: int
@@ -31,6 +31,7 @@ class Problem:
     reduction: str
     number: str
     seed: int
+    e: int = 1
 
     @property
     def pairs(self) -> int:
@@ -133,6 +134,8 @@ class GaussianPeer:
 
     def cannot(self, problem: Problem) -> str | None:
         """All but Gaussian sums in float32."""
+        if problem.e != 1:
+            return "does signals of one number only"
         return None if problem.is_gaussian_sum else "does sums of gaussian in float32 only"
 
 

@@ -23,7 +23,7 @@ import statistics
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -147,10 +147,12 @@ def measure_of(archive: Json) -> Measure:
 def problem_of(row: Json) -> Problem:
     """The problem of a row. Raises InputError."""
     params = row["params"]
-    missing = [each.name for each in fields(Problem) if each.name not in params]
+    needed = [each.name for each in fields(Problem) if each.default is MISSING]
+    missing = [name for name in needed if name not in params]
     if missing:
         raise InputError(f"a row of {row['variant']} has no parameter {', '.join(missing)}")
-    return Problem(**{each.name: params[each.name] for each in fields(Problem)})
+    names = [each.name for each in fields(Problem) if each.name in params]
+    return Problem(**{name: params[name] for name in names})
 
 
 def has_time(row: Json) -> bool:

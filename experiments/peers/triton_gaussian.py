@@ -4,7 +4,8 @@
 
 Fills in the rows of triton in map_reduce's archives; see peer_rows.py. The kernels, in
 gaussian_kernels.py, are what one writes for this one formula: up to 16 dimensions by differences,
-16, 64 and 128 dimensions by a matrix product on the tensor cores. The kernel, the block's shape and
+16, 64 and 128 dimensions by a matrix product on the tensor cores; signals of several numbers, up to
+16 dimensions, by another one. The kernel, the block's shape and
 the stages of its pipeline are the fastest of a few, found for each problem before it is timed (as
 triton.autotune does; but here the number of programs, and the memory for their sums, follow from
 the shape). Columns are split over programs where rows alone do not fill the GPU, and where a
@@ -39,7 +40,7 @@ MOST_TILES = 256
 class Shape:
     """A kernel, by differences or by products; a block's rows, columns, warps, and stages."""
 
-    by_products: bool
+    by_products: bool  # of points
     block_m: int
     block_n: int
     warps: int
@@ -78,6 +79,12 @@ GRAM_SHAPES = tuple(
         (256, 64, 16),
     )
 )
+SIGNAL_SHAPES = tuple(
+    Shape(False, block_m, block_n, warps)
+    for block_m, warps in ((64, 4), (128, 4), (128, 8), (256, 8))
+    for block_n in (32, 64, 128)
+)
+"""With signals of several numbers, which are a matrix product."""
 TUNED_PAIRS = 10**11
 """Shapes are tried on at most so many: the first rows, some tens of milliseconds."""
 MOST_COORDINATES = 24576
@@ -97,6 +104,8 @@ def shapes_of(problem: Problem) -> list[Shape]:
     """The shapes worth trying: not larger than m, nor than shared memory and registers hold."""
     most_rows = next_power_of_two(problem.m)
     shapes = []
+    if problem.e > 1:
+        return list(SIGNAL_SHAPES)
     if problem.d in GRAM_DIMENSIONS:
         least_rows = 16 if most_rows < 64 else 64
         shapes += [
@@ -130,11 +139,16 @@ def make_call(problem: Problem, shape: Shape, inputs: Any, sm_count: int) -> Cal
 
     splits, split_columns = split_columns_of(problem, shape, sm_count)
     m, n = problem.m, problem.n
-    out = torch.empty(m, device=inputs.x.device)
-    sums = torch.empty((splits, m), device=inputs.x.device) if splits > 1 else out
+    numbers = m * problem.e
+    out = torch.empty(numbers, device=inputs.x.device)
+    sums = torch.empty((splits, numbers), device=inputs.x.device) if splits > 1 else out
     kernel = kernels.gram_kernel if shape.by_products else kernels.differences_kernel
+    further = {}
+    if problem.e > 1:
+        kernel = kernels.signals_kernel
+        further = {"E": problem.e, "BLOCK_E": max(16, next_power_of_two(problem.e))}
     grid = (-(-m // shape.block_m), splits)
-    add_m = min(32, next_power_of_two(m))
+    add_m = min(32, next_power_of_two(numbers))
 
     def call() -> Any:
         kernel[grid](
@@ -148,12 +162,13 @@ def make_call(problem: Problem, shape: Shape, inputs: Any, sm_count: int) -> Cal
             D=problem.d,
             BLOCK_M=shape.block_m,
             BLOCK_N=shape.block_n,
+            **further,
             num_warps=shape.warps,
             num_stages=shape.stages,
         )
         if splits > 1:
-            kernels.sum_splits_kernel[(-(-m // add_m),)](
-                sums, out, m, splits, BLOCK_M=add_m, BLOCK_SPLITS=32
+            kernels.sum_splits_kernel[(-(-numbers // add_m),)](
+                sums, out, numbers, splits, BLOCK_M=add_m, BLOCK_SPLITS=32
             )
         return out
 
@@ -175,6 +190,8 @@ class TritonGaussian:
         """All but Gaussian sums in float32 of the dimensions that a kernel is there for."""
         if not problem.is_gaussian_sum:
             return "the Triton kernel does sums of gaussian in float32 only"
+        if problem.e > 1 and problem.d > MOST_DIFFERENCES:
+            return f"the Triton kernel does signals in up to {MOST_DIFFERENCES} dimensions"
         if problem.d > MOST_DIFFERENCES and problem.d not in GRAM_DIMENSIONS:
             return f"the Triton kernel does up to {MOST_DIFFERENCES}, 64 and 128 dimensions"
         return None

@@ -74,4 +74,24 @@ MUTATIONS = [
         "staged columns: numbers of an array that begins within a line lie without padding",
         "memcpy(numbers + <<<n / D * stride ||| n / D * bytes>>> + n % D * sizeof(T), &number, sizeof number);",
     ),
+    (
+        "signals: the largest of the last tile but one counts, too",
+        "{{{signals.clear_next(shared.scales); ||| ;}}}",
+    ),
+    (
+        "signals: sums are brought back by the scale of the next tile",
+        "const float back = signal_scale(scales.most[<<<turn ||| turn ^ 1>>>][e]).back;",
+    ),
+    (
+        "signals: exponentials are rounded to a half",
+        "multiply_add(<<<low[0][m] ||| high[0][m]>>>, high_weights[0], of_group, true);",
+    ),
+    (
+        "signals: small exponentials lose their low halves",
+        "static constexpr float p_scale = D <= 8 ? <<<0x1p8f ||| 0x1p0f>>> : 0x1p5f;",
+    ),
+    (
+        "signals: the last columns of a tile are left out",
+        "for (int group = warp_index() / Shape::row_warps; 32 * group < <<<width ||| width - 31>>>;",
+    ),
 ]

@@ -129,6 +129,12 @@ def few_rows(backend):
     return [row(name, backend, m=m, n=n) for m, n in problems for name in variants]
 
 
+def signals(backend):
+    variants = ("automatic", "tensor", "tuned_2d", *PEERS)
+    problems = ((3, 10**5), (16, 10**5), (64, 2 * 10**4))
+    return [row(name, backend, e=e, m=m, n=m) for e, m in problems for name in variants]
+
+
 ROWS = {"published": published, "variants": variants, "block_size": block_size}
 ROWS |= {"memory": memory, "claims": claims, "cases": cases, "accuracy": accuracy}
-ROWS |= {"few_rows": few_rows}
+ROWS |= {"few_rows": few_rows, "signals": signals}
