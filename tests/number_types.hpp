@@ -1,5 +1,6 @@
 // For tests: the types of numbers that they are compiled for. Where compiling takes long, for
-// sanitizers and by nvcc without a GPU, one type of 4 bytes and one of 8 stand for the others.
+// sanitizers and by nvcc without a GPU, one type of 4 bytes and one of 8 stand for the others; so
+// do some sizes of elements, numbers of dimensions and formulas, one for each path of the code.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -5,6 +5,7 @@
 
 #include "../device_vectors.cuh"
 #include "../guarded.cuh"
+#include "../number_types.hpp"
 #include "../stream.cuh"
 #include "builds.hpp"
 #include "partitioners/oracle.hpp"
@@ -288,19 +289,15 @@ testing::AssertionResult check_build_of(const Case& c) {
   return testing::AssertionSuccess();
 }
 
-/// act.operator()<C>() with the coordinate type of a case.
+/// act.operator()<C>() with the coordinate type of a case, one of all_types.
 template <class Act>
 auto with_type(Type type, const Act& act) {
-  switch (type) {
-    case Type::int32:
-      return act.template operator()<std::int32_t>();
-    case Type::int64:
-      return act.template operator()<std::int64_t>();
-    case Type::float32:
-      return act.template operator()<float>();
-    default:
-      return act.template operator()<double>();
+  if constexpr (!has_few_types) {
+    if (type == Type::int32) return act.template operator()<std::int32_t>();
+    if (type == Type::float64) return act.template operator()<double>();
   }
+  if (type == Type::int64) return act.template operator()<std::int64_t>();
+  return act.template operator()<float>();
 }
 
 }  // namespace

@@ -13,7 +13,11 @@
 namespace warpath::partitioners::test {
 
 enum class Type { int32, int64, float32, float64 };
+#ifdef WARPATH_TEST_FEW_TYPES
+inline constexpr std::array all_types = {Type::int64, Type::float32};
+#else
 inline constexpr std::array all_types = {Type::int32, Type::int64, Type::float32, Type::float64};
+#endif
 
 /// How tuples are made.
 enum class Distribution {

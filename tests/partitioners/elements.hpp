@@ -48,7 +48,7 @@ struct ElementKind {
   std::int64_t pipeline_tile_items;
   testing::AssertionResult (*check)(const PartitionCase&);
 };
-std::span<const ElementKind> small_elements();  ///< of at most four bytes; the first of one
+std::span<const ElementKind> small_elements();  ///< of one byte first, of a word last
 std::span<const ElementKind> large_elements();
 
 }  // namespace warpath::partitioners::test

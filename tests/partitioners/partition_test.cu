@@ -14,7 +14,7 @@ namespace {
 using detail::PartitionPath;
 
 const ElementKind& four_bytes() {
-  return small_elements()[4];
+  return small_elements().back();
 }
 
 class Partition : public testing::TestWithParam<std::tuple<Form, PartitionPath>> {
