@@ -221,7 +221,7 @@ TEST(Determinism, TheSameBitsInEveryRun) {
 // them.
 TEST(TheWorkspace, IsUsedAgain) {
   const DeviceBuffer<float> x = on_device(uniform<float>(3 * 300, 1));
-  const DeviceBuffer<float> y = on_device(uniform<float>(3 * (is_small() ? 600 : 900), 2));
+  const DeviceBuffer<float> y = on_device(uniform<float>(3 * (is_small() ? 400 : 900), 2));
   Workspace workspace;
   const auto run = [&](std::int64_t M, const Options& options, Workspace& with) {
     Guarded<std::int64_t> out(M);

@@ -10,7 +10,8 @@ using detail::Call;
 using detail::NoValue;
 
 /// Around a thread's items, a warp, tiles, as many of them as are merged at once, and their square;
-/// and whole output tiles of a merge.
+/// and whole output tiles of a merge. In a short run, no square of many ways: that of few has as
+/// many passes.
 template <class Tuning>
 std::vector<std::int64_t> sizes() {
   constexpr std::int64_t tile = Tuning::SortShape::tile_items;
@@ -22,6 +23,7 @@ std::vector<std::int64_t> sizes() {
   }
   all.push_back((Tuning::MergeShape::ways + 1) * tile - 5);
   all.push_back(3 * Tuning::MergeShape::tile_items);
+  if (is_small()) std::erase_if(all, [](std::int64_t n) { return n > 100'000; });
   return all;
 }
 
