@@ -1,5 +1,6 @@
 // Sums of Gaussians with signals of several numbers, which the tensor kernel adds up by a second
 // matrix product: numbers of very different sizes, and tiles that have nothing in common.
+#include "../number_types.hpp"
 #include "gaussian.cuh"
 
 namespace warpath::map_reduce::test {
@@ -47,21 +48,23 @@ int columns() {
 // As many numbers as one, two and three products take, and fewer; narrow and wide points.
 TEST(Signals, OfAnyLength) {
   const auto one = [](std::size_t, std::size_t) { return 1.0; };
-  expect_each_number(data_of<3, 4>(71, columns(), one));
-  expect_each_number(data_of<1, 5>(300, columns(), one));
-  expect_each_number(data_of<3, 17>(71, columns(), one));
-  expect_each_number(data_of<16, 9>(71, columns(), one));
+  expect_each_number(data_of<3, 5>(300, columns(), one));
+  expect_each_number(data_of<16, 17>(71, columns(), one));
+  if constexpr (!has_few_types) {
+    expect_each_number(data_of<1, 4>(71, columns(), one));
+    expect_each_number(data_of<3, 8>(71, columns(), one));
+  }
 }
 
 // Numbers of one signal, columns of a tile, and tiles: of any sizes.
 TEST(Signals, OfAnySizes) {
-  constexpr double sizes[] = {1, 1e-30, 1e30, 3e-38, 1e-5, 1e12, 1e-44, 1};
-  expect_each_number(data_of<3, 8>(
-      71, columns(), [&](std::size_t, std::size_t e) { return e == 6 ? 0 : sizes[e]; }));
-  expect_each_number(data_of<3, 8>(71, columns(), [](std::size_t j, std::size_t e) {
-    return std::exp2(-2.0 * (j * 7 % 23) + e);
+  constexpr double sizes[] = {1e-30, 1e30, 3e-38, 0, 1e12};
+  expect_each_number(
+      data_of<3, 5>(71, columns(), [&](std::size_t, std::size_t e) { return sizes[e]; }));
+  expect_each_number(data_of<3, 5>(71, columns(), [](std::size_t j, std::size_t e) {
+    return std::exp2(static_cast<double>(e) - 2.0 * static_cast<double>(j * 7 % 23));
   }));
-  expect_each_number(data_of<3, 8>(
+  expect_each_number(data_of<3, 5>(
       71, columns(), [](std::size_t j, std::size_t) { return j / 256 % 2 == 0 ? 1e-20 : 1e20; }));
 }
 
@@ -69,14 +72,14 @@ TEST(Signals, OfAnySizes) {
 // form allows.
 TEST(Signals, SmallOnesNearAndLargeOnesFar) {
   const int n = 64;
-  GaussianData<float, 3, 4> data{std::vector<float>(3 * n), std::vector<float>(3 * n),
-                                 std::vector<float>(4 * n), 1};
+  GaussianData<float, 3, 5> data{std::vector<float>(3 * n), std::vector<float>(3 * n),
+                                 std::vector<float>(5 * n), 1};
   const auto edge = static_cast<float>(std::sqrt(0.99 * detail::most_square<3> / log2_e));
   for (std::size_t k = 0; k < n; ++k) {
     data.x[3 * k] = k % 2 == 0 ? edge : -edge;
     data.y[3 * k] = k % 3 == 0 ? edge : -edge;
-    for (std::size_t e = 0; e < 4; ++e) {
-      data.b[4 * k + e] = k % 3 == 0 ? std::exp2(-5.0f * static_cast<float>(e)) : 1.1f;
+    for (std::size_t e = 0; e < 5; ++e) {
+      data.b[5 * k + e] = k % 3 == 0 ? std::exp2(-5.0f * static_cast<float>(e)) : 1.1f;
     }
   }
   expect_each_number(data);
@@ -97,15 +100,15 @@ TEST(Signals, ZerosAndWhatIsNotFinite) {
 // All terms are equal: the tensor cores truncate all sums in the same direction.
 TEST(Signals, OfEqualTerms) {
   const std::size_t n = is_small() ? 1001 : 5003;
-  GaussianData<float, 3, 4> data{std::vector<float>(3 * 19, 17), std::vector<float>(3 * n, 17),
-                                 std::vector<float>(4 * n, 0.7f), 0.83};
+  GaussianData<float, 3, 5> data{std::vector<float>(3 * 19, 17), std::vector<float>(3 * n, 17),
+                                 std::vector<float>(5 * n, 0.7f), 0.83};
   for (std::size_t j = 0; j < n; ++j) data.y[3 * j] += 0.9f;
   expect_each_number(data, 1e-6);
 }
 
 // A tile that is far from all rows lies in the same memory as the products'.
 TEST(Signals, SomeTilesAreFar) {
-  auto data = data_of<3, 6>(300, 701, [](std::size_t, std::size_t e) { return e + 1.0; });
+  auto data = data_of<3, 5>(300, 701, [](std::size_t, std::size_t e) { return e + 1.0; });
   for (std::size_t k = 3 * 300; k < 3 * 400; ++k) data.y[k] += k % 2 == 0 ? 9.0f : -9.0f;
   expect_each_number(data);
 }
@@ -113,8 +116,8 @@ TEST(Signals, SomeTilesAreFar) {
 // Sums near the largest number, and beyond it.
 TEST(Signals, NearTheLargestNumber) {
   for (const float signal : {1.7e38f, 0.8e38f, 3e38f, -3e38f}) {
-    GaussianData<float, 3, 4> data{std::vector<float>(3 * 34), std::vector<float>(3 * 3),
-                                   std::vector<float>(4 * 3, signal), 1};
+    GaussianData<float, 3, 5> data{std::vector<float>(3 * 34), std::vector<float>(3 * 3),
+                                   std::vector<float>(5 * 3, signal), 1};
     for (std::size_t i = 0; i < data.x.size(); i += 3) data.x[i] = i % 2 == 0 ? -1.5f : 1.5f;
     if (std::abs(signal) > 2e38f) std::fill(data.x.begin(), data.x.end(), 0.0f);
     const double beyond = static_cast<double>(std::numeric_limits<float>::max());
@@ -128,9 +131,9 @@ TEST(Signals, NearTheLargestNumber) {
     for (const Options& options : few_options(true)) {
       SCOPED_TRACE(name_of(options));
       expect_close(
-          numbers_of<float>(reduced(Gaussian<float, 3, 4>(), Sum<ValueOf<float, 4>>(),
+          numbers_of<float>(reduced(Gaussian<float, 3, 5>(), Sum<ValueOf<float, 5>>(),
                                     over_i(vectors<3>(x.span())),
-                                    over_j(vectors<3>(y.span()), vectors<4>(b.span())), options)),
+                                    over_j(vectors<3>(y.span()), vectors<5>(b.span())), options)),
           expected, 2e-6);
     }
   }
