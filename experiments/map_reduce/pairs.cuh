@@ -42,7 +42,7 @@ inline Options options_of(const Parameters& point) {
 template <class T, int D, int E>
 struct Points {
   explicit Points(const Parameters& problem)
-      : different(different_rows(problem.integer("m"), problem.integer("n"), D)),
+      : different(different_rows(problem.integer("m"), problem.integer("n"), D, E)),
         x(uniform<T>(different * D, seed_of(problem, 1), 0)),
         y(uniform<T>(problem.integer("n") * D, seed_of(problem, 2), 0)),
         b(uniform<T>(problem.integer("n") * E, seed_of(problem, 3), -0.5)) {

@@ -21,13 +21,14 @@ std::vector<T> uniform(std::int64_t count, std::uint64_t seed, double low) {
   return values;
 }
 
-/// How many different rows the oracle computes for M x N pairs of D dimensions: all, or as many as
-/// take some 16 core-seconds (2^31 pairs in three dimensions, one second on 16 cores); then an odd
-/// number, so that the same point never comes at the same place of two tiles that follow each
-/// other.
-inline std::int64_t different_rows(std::int64_t M, std::int64_t N, std::int64_t D) {
+/// How many different rows the oracle computes for M x N pairs of D dimensions, once for each of E
+/// numbers of a signal: all, or as many as take some 16 core-seconds (2^31 pairs in three
+/// dimensions, one second on 16 cores); then an odd number, so that the same point never comes at
+/// the same place of two tiles that follow each other.
+inline std::int64_t different_rows(std::int64_t M, std::int64_t N, std::int64_t D, std::int64_t E) {
   constexpr double most_work = 0x1p31 * (18 + 3);  // a pair takes 18 units, a dimension one
-  const double affordable = most_work / (static_cast<double>(N) * static_cast<double>(18 + D));
+  const double affordable =
+      most_work / (static_cast<double>(N) * static_cast<double>((18 + D) * E));
   if (static_cast<double>(M) <= affordable) return M;
   return static_cast<std::int64_t>(affordable) | 1;
 }

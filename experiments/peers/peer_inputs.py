@@ -62,9 +62,9 @@ def uniform(count: int, seed: int, low: float, number: str) -> np.ndarray:
     return values
 
 
-def different_rows(m: int, n: int, d: int) -> int:
+def different_rows(m: int, n: int, d: int, e: int) -> int:
     """How many different rows there are: as many as `warpath` checks in a second on 16 cores."""
-    affordable = 2.0**31 * (18 + 3) / (float(n) * float(18 + d))
+    affordable = 2.0**31 * (18 + 3) / (float(n) * float((18 + d) * e))
     return m if m <= affordable else int(affordable) | 1
 
 
@@ -98,7 +98,7 @@ class Points:
 def make_points(problem: Problem) -> Points:
     """The points that `warpath` makes for these parameters."""
     m, n, d, e, number = problem.m, problem.n, problem.d, problem.e, problem.number
-    different = different_rows(m, n, d)
+    different = different_rows(m, n, d, e)
     seed = 4 * problem.seed
     return Points(
         problem,

@@ -383,18 +383,20 @@ CPP_POINTS = """
 #include "points.hpp"
 #include <cstdio>
 using namespace warpath::experiments::pairs;
-template <class T> void write(std::int64_t m, std::int64_t n, std::int64_t d, std::uint64_t seed) {
-  auto x = uniform<T>(different_rows(m, n, d) * d, 4 * seed + 1, 0);
+template <class T> void write(std::int64_t m, std::int64_t n, std::int64_t d, std::int64_t e,
+                              std::uint64_t seed) {
+  auto x = uniform<T>(different_rows(m, n, d, e) * d, 4 * seed + 1, 0);
   repeat(x, m * d);
   std::fwrite(x.data(), sizeof(T), x.size(), stdout);
-  for (const auto& a : {uniform<T>(n * d, 4 * seed + 2, 0), uniform<T>(n, 4 * seed + 3, -0.5)}) {
+  for (const auto& a : {uniform<T>(n * d, 4 * seed + 2, 0), uniform<T>(n * e, 4 * seed + 3, -0.5)}) {
     std::fwrite(a.data(), sizeof(T), a.size(), stdout);
   }
 }
 int main() {
-  write<float>(100, 1000, 3, 7);
-  write<double>(5, 700, 16, 42);
-  write<float>(2000, 2000000, 1, 0);
+  write<float>(100, 1000, 3, 1, 7);
+  write<double>(5, 700, 16, 1, 42);
+  write<float>(900, 300000, 3, 16, 7);
+  write<float>(2000, 2000000, 1, 1, 0);
 }
 """
 
@@ -409,6 +411,7 @@ def test_points_are_those_of_warpath_bit_by_bit(tmp_path):
     problems = (
         problem(),
         problem(m=5, n=700, d=16, number="float64", seed=42),
+        problem(m=900, n=300_000, e=16),
         problem(m=2000, n=2_000_000, d=1, seed=0),  # its rows repeat 1187 points
     )
     for each in problems:
