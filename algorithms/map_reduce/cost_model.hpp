@@ -6,13 +6,16 @@
 //
 //   block_ns + span (block_rows pair_ns + column_ns) max(k, busy_blocks)
 //
-// where busy_blocks keep its units busy, and fewer take as long. Merging partial results takes
-// merge_ns, and merge_step_ns for each batch of merge_batch that a thread waits for. A launch takes
-// launch_ns; and no call takes less than reading the columns from memory once.
+// where busy_blocks keep its units busy, and fewer take as long. Where states change often over a
+// block's first columns (the least values so far), it takes as long as settling_columns more, at
+// most twice its own. Merging partial results takes merge_ns, and merge_step_ns for each batch of
+// merge_batch that a thread waits for; long states, one after the other, merge_byte_ns for each
+// byte of a block's rows. A launch takes launch_ns; and no call takes less than reading the columns
+// from memory once.
 //
 // costs.hpp has the figures. Where another call than the one they were fitted to is planned, a pair
 // is taken to cost in proportion to the numbers of its column and the instructions of its
-// reduction.
+// reduction; special functions run beside them, and cost what is more than that.
 #pragma once
 
 #include <algorithm>
@@ -37,6 +40,9 @@ struct KernelCost {
   KernelFigures figures;
   std::int64_t merge_batch;  ///< partial results of a row that are merged at once
   double column_bytes;
+  double settling_columns = 0;
+  double long_state_bytes = 0;  ///< of a partial result, beyond those of a sum
+  double merge_byte_ns = 0;
   std::int64_t most_span = any_span;     ///< columns of a part at most
   std::int64_t most_columns = any_span;  ///< of a call
   double launch_ns;
@@ -71,7 +77,9 @@ inline Cut cut_of(const KernelCost& cost, std::int64_t rows, std::int64_t column
   const std::int64_t span = divide_up(divide_up(columns, wanted_parts), cost.tile) * cost.tile;
   const std::int64_t parts = divide_up(columns, span);
   const std::int64_t blocks = divide_up(divide_up(rows, cost.block_rows) * parts, processors);
-  const double work = static_cast<double>(std::min(span, columns)) * column_in_block_ns(cost);
+  const auto own_columns = static_cast<double>(std::min(span, columns));
+  const double work =
+      (own_columns + std::min(cost.settling_columns, 2 * own_columns)) * column_in_block_ns(cost);
   const auto round = [&](std::int64_t at_once) {
     if (at_once == 0) return 0.0;
     return figures.block_ns + work * std::max(static_cast<double>(at_once), figures.busy_blocks);
@@ -81,10 +89,13 @@ inline Cut cut_of(const KernelCost& cost, std::int64_t rows, std::int64_t column
       rounds * round(figures.resident_blocks) + round(blocks % figures.resident_blocks);
   const double loading =
       static_cast<double>(columns) * cost.column_bytes / cost.memory_bytes_per_ns;
-  const double batches =
-      static_cast<double>(std::min(parts, cost.merge_batch) + divide_up(parts, cost.merge_batch)) /
-      static_cast<double>(cost.merge_batch);
-  const double merging = parts > 1 ? figures.merge_ns + batches * figures.merge_step_ns : 0;
+  const auto merged =
+      static_cast<double>(std::min(parts, cost.merge_batch) + divide_up(parts, cost.merge_batch));
+  const double batches = merged / static_cast<double>(cost.merge_batch);
+  const double bytes = static_cast<double>(std::min(rows, cost.block_rows)) * cost.long_state_bytes;
+  const double merging = parts > 1 ? figures.merge_ns + batches * figures.merge_step_ns +
+                                         merged * bytes * cost.merge_byte_ns
+                                   : 0;
   return {parts, span, cost.launch_ns + std::max(computing, loading) + merging};
 }
 
@@ -126,6 +137,7 @@ struct CallTraits {
   bool is_double;                  ///< values in double precision
   double instructions;             ///< of the reduction, a value
   int signal = 1;                  ///< numbers of a value
+  int settling_columns = 0;        ///< of the reduction; 0: its states change as seldom as often
   int special_functions = 1;       ///< exponentials and roots of a value
   std::int64_t share_columns = 0;  ///< that a thread over the columns takes at most; 0: any number
   int list_length = 0;             ///< of a reduction that keeps lists: K
@@ -159,6 +171,7 @@ inline KernelCost kernel_cost(const DeviceFigures& device, const CallTraits& cal
           .figures = figures,
           .merge_batch = merge_batch,
           .column_bytes = static_cast<double>(call.column_bytes),
+          .merge_byte_ns = device.merge_byte_ns,
           .most_span = any_span,
           .launch_ns = device.launch_ns,
           .memory_bytes_per_ns = device.memory_bytes_per_ns};
@@ -170,13 +183,19 @@ inline KernelCost rows_cost(const DeviceFigures& device, const CallTraits& call,
   KernelFigures figures = rows_per_thread == 1   ? device.rows_1
                           : rows_per_thread == 4 ? device.rows_4
                                                  : device.rows_8;
+  const double special_ns = figures.pair_ns + (call.special_functions - 1) *
+                                                  (rows_per_thread == 1 ? device.special_function_ns
+                                                                        : device.special_rows_ns);
   figures.pair_ns *= relative_pair_cost(call, rows_per_thread);
   if (rows_per_thread == 1 && call.column_bytes > 128) {
     figures.pair_ns *= device.rows_1_of_long_columns;
   }
-  figures.pair_ns += (call.special_functions - 1) *
-                     (rows_per_thread == 1 ? device.special_function_ns : device.special_rows_ns);
-  return kernel_cost(device, call, 128 * rows_per_thread, call.tile_columns, figures, 16);
+  figures.pair_ns = std::max(figures.pair_ns, special_ns);
+  KernelCost cost =
+      kernel_cost(device, call, 128 * rows_per_thread, call.tile_columns, figures, 16);
+  cost.settling_columns = call.settling_columns;
+  cost.long_state_bytes = std::max(0, call.state_bytes - 8);
+  return cost;
 }
 
 /// The kernels with lists: list_rows_kernel, tensor_lists_kernel. A block must fill its lists, and
@@ -210,8 +229,10 @@ inline KernelCost columns_cost(const DeviceFigures& device, const CallTraits& ca
   KernelFigures figures = block_rows == 1   ? device.columns_1
                           : block_rows == 4 ? device.columns_4
                                             : device.columns_16;
-  figures.pair_ns *= relative_pair_cost(call);
-  figures.pair_ns += (call.special_functions - 1) * device.special_rows_ns;
+  const double special_ns = figures.pair_ns + (call.special_functions - 1) * device.special_rows_ns;
+  figures.pair_ns = std::max(figures.pair_ns * relative_pair_cost(call), special_ns);
+  if (call.signal > 2) figures.pair_ns *= device.signals_of_columns;
+  if (call.settling_columns > 0) figures.pair_ns *= device.settling_of_columns;
   if (call.column_bytes > 32) {
     figures.column_ns *= device.column_of_long_columns * call.column_bytes;
   }
@@ -247,10 +268,8 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
   if (call.gram_form == GramForm::least) {
     figures = device.tensor_least;
     // A block looks at many columns before it has bounds, more often where several are wanted.
-    const double states = call.state_bytes / 16.0;
     figures.pair_ns += products * device.tensor_least_product_ns;
-    if (states > 1) figures.pair_ns += device.tensor_least_many_ns;
-    figures.block_ns *= states;
+    if (call.state_bytes > 16) figures.pair_ns += device.tensor_least_many_ns;
   } else {
     figures = block_rows > 256   ? device.tensor_sum_512
               : block_rows > 128 ? device.tensor_sum_256
@@ -267,7 +286,7 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
   } else if (call.gram_form == GramForm::sum) {
     // The more sums a lane has, the more of them do not stay in registers.
     const int further = call.signal - 1;
-    figures.pair_ns += further * (1 + call.signal / 12.0) *
+    figures.pair_ns += further * (1 + call.signal / (is_narrow ? 12.0 : 4.0)) *
                        (is_narrow ? device.tensor_narrow_signal_ns : device.tensor_wide_signal_ns);
   }
   figures.column_ns *= call.coordinate_chunks;
@@ -277,7 +296,9 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
     figures.column_ns *= factor;
   }
   figures.resident_blocks = blocks;
-  return kernel_cost(device, call, block_rows, call.tensor_tile_columns, figures, 16);
+  KernelCost cost = kernel_cost(device, call, block_rows, call.tensor_tile_columns, figures, 16);
+  cost.long_state_bytes = std::max(0, call.state_bytes - 8);
+  return cost;
 }
 
 }  // namespace warpath::map_reduce::detail

@@ -31,6 +31,11 @@ struct DeviceFigures {
   double rows_1_of_long_columns;  ///< factor of pair_ns for columns of more than 128 bytes: most of
                                   ///< the time goes into reading them from shared memory
 
+  double merge_byte_ns;        ///< to merge a byte of a long state
+  double signals_of_columns;   ///< factor of pair_ns, threads over the columns, for signals of more
+                               ///< than two numbers
+  double settling_of_columns;  ///< factor of pair_ns, threads over the columns, where states change
+                               ///< often over the first columns of each
   double special_function_ns;  ///< pair_ns of a second exponential or root, 1 row a thread
   double special_rows_ns;      ///< the same, more rows, and threads over the columns
 
@@ -60,8 +65,7 @@ struct DeviceFigures {
   double tensor_sum_of_33;  ///< factor of the time of 33 to 64 coordinates, and of more:
   double tensor_sum_of_65;  ///< fewer blocks are resident
 
-  KernelFigures tensor_least;  ///< the tensor kernel of least distances, without instructions;
-                               ///< block_ns for states of 16 bytes, in proportion for others
+  KernelFigures tensor_least;  ///< the tensor kernel of least distances, without instructions
   KernelFigures lists;         ///< list_rows_kernel
   KernelFigures tensor_lists;  ///< tensor_lists_kernel, without instructions
   double list_entry_ns;        ///< block_ns more for each entry of a row's list
@@ -93,7 +97,10 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                           .block_ns = 4000,
                                                           .merge_ns = 2600,
                                                           .merge_step_ns = 10},
-                                               .rows_1_of_long_columns = 1.8,
+                                               .rows_1_of_long_columns = 1.45,
+                                               .merge_byte_ns = 0.16,
+                                               .signals_of_columns = 1.25,
+                                               .settling_of_columns = 1.8,
                                                .special_function_ns = 0.036,
                                                .special_rows_ns = 0.043,
                                                .columns_1 = {.pair_ns = 0.0775,
@@ -165,16 +172,16 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                .tensor_sum_wide_product_ns = 0.0075,
                                                .tensor_narrow_signal_ns = 0.0075,
                                                .tensor_wide_signal_ns = 0.015,
-                                               .tensor_eight_signals_ns = 0.033,
-                                               .tensor_eight_of_long_signals_ns = 0.06,
-                                               .tensor_signals_of_wide = 1.7,
+                                               .tensor_eight_signals_ns = 0.028,
+                                               .tensor_eight_of_long_signals_ns = 0.042,
+                                               .tensor_signals_of_wide = 1.5,
                                                .tensor_sum_of_33 = 1.25,
                                                .tensor_sum_of_65 = 1.75,
                                                .tensor_least = {.pair_ns = 0.0145,
                                                                 .column_ns = 1,
                                                                 .busy_blocks = 1.3,
                                                                 .resident_blocks = 3,
-                                                                .block_ns = 50000,
+                                                                .block_ns = 40000,
                                                                 .merge_ns = 1230,
                                                                 .merge_step_ns = 1320},
                                                .lists = {.pair_ns = 0.04,

@@ -200,6 +200,9 @@ constexpr CallTraits traits_of() {
   if constexpr (requires { Problem::Formula::special_functions; }) {
     call.special_functions = Problem::Formula::special_functions;
   }
+  if constexpr (requires { Reduction::settling_columns; }) {
+    call.settling_columns = Reduction::settling_columns;
+  }
   if constexpr (HasShares<Reduction>) call.share_columns = Reduction::share_columns;
   if constexpr (KeepsLists<Reduction>) call.list_length = Reduction::length;
   if constexpr (has_tensor<Problem>) {

@@ -23,8 +23,9 @@
 //   void add(State&, const Share&)
 //   Share share(const State&)            the state, as short as a share
 //
-// with Share{} the neutral one. instructions: what the reduction of a value costs about (the cost
-// model); 1 where it is not said.
+// with Share{} the neutral one. For the cost model: instructions, what the reduction of a value
+// costs about, 1 where it is not said; settling_columns, to how many columns more it comes that
+// states change often over the first ones.
 //
 // Of equal values the one with the lowest j is taken; a NaN is never the least or the greatest.
 #pragma once
@@ -209,6 +210,7 @@ struct LogSumExp {
   };
   static constexpr int group_columns = 16;
   static constexpr double instructions = 3;
+  static constexpr int settling_columns = 200;
 
   __device__ __forceinline__ State neutral() const { return {none(), 0, 0}; }
   __device__ __forceinline__ void add(State& state, T value, std::int64_t) const {
@@ -318,6 +320,8 @@ struct ArgExtreme {
   using Group = T;
   using Better = Order<T, is_least>;
   static constexpr int group_columns = 16;
+  static constexpr double instructions = 2.4;
+  static constexpr int settling_columns = 3000;
   __device__ __forceinline__ State neutral() const { return {Better::worst(), -1}; }
   __device__ __forceinline__ void add(State& best, T value, std::int64_t j) const {
     merge(best, {value, j});
@@ -361,6 +365,7 @@ struct KLeast {
   using Group = T;
   static constexpr int group_columns = 16;
   static constexpr double instructions = 8;
+  static constexpr int settling_columns = 2000 + 600 * K;
   __device__ __forceinline__ State neutral() const {
     State state;
 #pragma unroll(is_long ? 1 : K)

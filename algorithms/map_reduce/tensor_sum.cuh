@@ -48,6 +48,16 @@ struct Exponential<Gaussian<float, D, E>, Sum<ValueOf<float, E>, Accuracy::block
   }
   template <class Arrays>
   __device__ __forceinline__ static Vector<float, E> weight(const Arrays& y, std::int64_t j) {
+    const float* const signals = get<1>(y).data;
+    // Threads with neighbouring columns read E numbers each: whole vectors are far fewer accesses.
+    if (E % 4 == 0 && reinterpret_cast<std::uintptr_t>(signals) % 16 == 0) {
+      float numbers[E];
+      load_vector(signals + j * E, numbers);
+      Vector<float, E> weight;
+#pragma unroll
+      for (int e = 0; e < E; ++e) weight[e] = numbers[e];
+      return weight;
+    }
     return get<1>(y)[j];
   }
   /// The state that has factor * sum.
