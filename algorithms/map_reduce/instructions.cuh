@@ -93,16 +93,15 @@ __device__ __forceinline__ TwoHalves split_halves(float x) {
   return {bits, high, half_value(bits >> 16)};
 }
 
-/// Starts a copy of `bytes` bytes, 1 to 16, of a 16-byte line of global memory to one of shared
-/// memory, whose other bytes become 0. Needs compute capability 8.0. Source: PTX ISA 7.0, cp.async.
-__device__ __forceinline__ void copy_async(void* shared, const void* global, int bytes) {
+/// Starts a copy of a 16-byte line of global memory to one of shared memory. Needs compute
+/// capability 8.0. Source: PTX ISA 7.0, cp.async.
+__device__ __forceinline__ void copy_async(void* shared, const void* global) {
 #ifdef SIMT_EMULATION
-  std::memset(shared, 0, 16);
-  std::memcpy(shared, global, static_cast<std::size_t>(bytes));
+  std::memcpy(shared, global, 16);
 #else
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
                    static_cast<unsigned>(__cvta_generic_to_shared(shared))),
-               "l"(global), "r"(bytes)
+               "l"(global)
                : "memory");
 #endif
 }

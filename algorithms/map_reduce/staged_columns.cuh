@@ -46,9 +46,15 @@ struct StagedArray {
     for (int n = 0; n < divide_up(lines, Threads); ++n) {
       const int l = n * Threads + static_cast<int>(threadIdx.x);
       const int rest = all - l * line;
-      if (rest > 0) {
+      if (rest >= line) {
         const int place = is_padded ? l * line + l / (bytes / line) * line : l * line;
-        copy_async(numbers + place, from + l * line, min(rest, line));
+        copy_async(numbers + place, from + l * line);
+      } else if (rest > 0) {
+        // The array's end, in the middle of a line: nothing beyond it is read. (Not padded:
+        // elements that end so are no whole number of lines.)
+        for (int k = 0; k < rest; k += static_cast<int>(sizeof(T))) {
+          memcpy(numbers + l * line + k, from + l * line + k, sizeof(T));
+        }
       }
     }
   }
