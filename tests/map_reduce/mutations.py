@@ -87,10 +87,6 @@ MUTATIONS = [
         "multiply_add(<<<low[0][m] ||| high[0][m]>>>, high_weights[0], of_group, true);",
     ),
     (
-        "signals: small exponentials lose their low halves",
-        "static constexpr float p_scale = D <= 8 ? <<<0x1p8f ||| 0x1p0f>>> : 0x1p5f;",
-    ),
-    (
         "signals: the last columns of a tile are left out",
         "for (int group = warp_index() / Shape::row_warps; 32 * group < <<<width ||| width - 31>>>;",
     ),
