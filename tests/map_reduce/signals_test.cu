@@ -113,6 +113,28 @@ TEST(Signals, SomeTilesAreFar) {
   expect_each_number(data);
 }
 
+// Signals that could be read in whole vectors, from addresses where they can and where they cannot.
+TEST(Signals, ThatBeginAnywhere) {
+  const auto data =
+      data_of<3, 4>(71, columns(), [](std::size_t, std::size_t e) { return e + 1.0; });
+  const std::vector<double> expected = expected_gaussian_sums(data);
+  const DeviceBuffer<float> x = on_device(data.x);
+  const DeviceBuffer<float> y = on_device(data.y);
+  for (const std::size_t offset : {0, 1, 2}) {
+    SCOPED_TRACE(offset);
+    std::vector<float> padded(offset, 1e30f);
+    padded.insert(padded.end(), data.b.begin(), data.b.end());
+    const DeviceBuffer<float> b = on_device(padded);
+    const DeviceSpan<const float> signals{b.data() + offset,
+                                          static_cast<std::int64_t>(data.b.size())};
+    expect_close(numbers_of<float>(reduced(Gaussian<float, 3, 4>(data.width),
+                                           Sum<ValueOf<float, 4>>(), over_i(vectors<3>(x.span())),
+                                           over_j(vectors<3>(y.span()), vectors<4>(signals)),
+                                           {Variant::tensor})),
+                 expected, 2e-6);
+  }
+}
+
 // Sums near the largest number, and beyond it.
 TEST(Signals, NearTheLargestNumber) {
   for (const float signal : {1.7e38f, 0.8e38f, 3e38f, -3e38f}) {
