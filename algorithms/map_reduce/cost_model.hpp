@@ -10,8 +10,8 @@
 // block's first columns (the least values so far), it takes as long as settling_columns more, at
 // most twice its own. Merging partial results takes merge_ns, and merge_step_ns for each batch of
 // merge_batch that a thread waits for; long states, one after the other, merge_byte_ns for each
-// byte of a block's rows. A launch takes launch_ns; and no call takes less than reading the columns
-// from memory once.
+// byte of a block's rows. A launch takes launch_ns; a kernel before, prepared_column_ns for each
+// column; and no call takes less than reading the columns from memory once.
 //
 // costs.hpp has the figures. Where another call than the one they were fitted to is planned, a pair
 // is taken to cost in proportion to the numbers of its column and the instructions of its
@@ -43,6 +43,7 @@ struct KernelCost {
   double settling_columns = 0;
   double long_state_bytes = 0;  ///< of a partial result, beyond those of a sum
   double merge_byte_ns = 0;
+  double prepared_column_ns = 0;
   std::int64_t most_span = any_span;     ///< columns of a part at most
   std::int64_t most_columns = any_span;  ///< of a call
   double launch_ns;
@@ -67,7 +68,8 @@ inline double least_ns(const KernelCost& cost, std::int64_t rows, std::int64_t c
   const auto n = static_cast<double>(columns);
   const double work = static_cast<double>(divide_up(rows, cost.block_rows)) * n *
                       column_in_block_ns(cost) / processors;
-  return cost.launch_ns + std::max(work, n * cost.column_bytes / cost.memory_bytes_per_ns);
+  return cost.launch_ns + n * cost.prepared_column_ns +
+         std::max(work, n * cost.column_bytes / cost.memory_bytes_per_ns);
 }
 
 /// The cut into `wanted_parts` parts, or fewer, since spans are whole tiles.
@@ -96,7 +98,8 @@ inline Cut cut_of(const KernelCost& cost, std::int64_t rows, std::int64_t column
   const double merging = parts > 1 ? figures.merge_ns + batches * figures.merge_step_ns +
                                          merged * bytes * cost.merge_byte_ns
                                    : 0;
-  return {parts, span, cost.launch_ns + std::max(computing, loading) + merging};
+  const double before = cost.launch_ns + static_cast<double>(columns) * cost.prepared_column_ns;
+  return {parts, span, before + std::max(computing, loading) + merging};
 }
 
 /// The cut with the least expected time, of those that give every multiprocessor 1, 2, ... blocks:
@@ -146,6 +149,7 @@ struct CallTraits {
   int coordinate_chunks = 0;        ///< groups of four of them
   int tensor_tile_columns = 0;      ///< of a tile of the tensor kernels
   bool multiplies_signals = false;  ///< on the tensor cores: MultipliedSignals
+  bool merges_numbers = false;      ///< of long states
 };
 
 /// What a pair costs in proportion to one of the Gaussian in three dimensions: two instructions a
@@ -166,15 +170,16 @@ inline int products_of(const CallTraits& call) {
 inline KernelCost kernel_cost(const DeviceFigures& device, const CallTraits& call,
                               std::int64_t block_rows, std::int64_t tile,
                               const KernelFigures& figures, std::int64_t merge_batch) {
-  return {.block_rows = block_rows,
-          .tile = tile,
-          .figures = figures,
-          .merge_batch = merge_batch,
-          .column_bytes = static_cast<double>(call.column_bytes),
-          .merge_byte_ns = device.merge_byte_ns,
-          .most_span = any_span,
-          .launch_ns = device.launch_ns,
-          .memory_bytes_per_ns = device.memory_bytes_per_ns};
+  return {
+      .block_rows = block_rows,
+      .tile = tile,
+      .figures = figures,
+      .merge_batch = merge_batch,
+      .column_bytes = static_cast<double>(call.column_bytes),
+      .merge_byte_ns = call.merges_numbers ? device.merge_byte_of_numbers_ns : device.merge_byte_ns,
+      .most_span = any_span,
+      .launch_ns = device.launch_ns,
+      .memory_bytes_per_ns = device.memory_bytes_per_ns};
 }
 
 /// rows_kernel. rows_per_thread: 1, 4 or 8.
@@ -279,9 +284,9 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
   }
   if (call.multiplies_signals) {
     const double eights = static_cast<double>(divide_up(call.signal, 8));
-    figures.pair_ns += eights * (is_narrow ? 1 : device.tensor_signals_of_wide) *
-                       (call.signal <= 16 ? device.tensor_eight_signals_ns
-                                          : device.tensor_eight_of_long_signals_ns);
+    figures.pair_ns += device.tensor_split_ns +
+                       eights * (call.signal <= 16 ? device.tensor_eight_signals_ns
+                                                   : device.tensor_eight_of_long_signals_ns);
     figures.busy_blocks = std::min(figures.busy_blocks, static_cast<double>(blocks));
   } else if (call.gram_form == GramForm::sum) {
     // The more sums a lane has, the more of them do not stay in registers.
@@ -298,6 +303,11 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
   figures.resident_blocks = blocks;
   KernelCost cost = kernel_cost(device, call, block_rows, call.tensor_tile_columns, figures, 16);
   cost.long_state_bytes = std::max(0, call.state_bytes - 8);
+  if (call.multiplies_signals) {
+    // 4 bytes of each number are read, and 4 written, at half the speed of reading.
+    cost.prepared_column_ns = 16.0 * call.signal / device.memory_bytes_per_ns;
+    cost.launch_ns += device.split_signals_ns;
+  }
   return cost;
 }
 

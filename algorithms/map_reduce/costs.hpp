@@ -31,7 +31,8 @@ struct DeviceFigures {
   double rows_1_of_long_columns;  ///< factor of pair_ns for columns of more than 128 bytes: most of
                                   ///< the time goes into reading them from shared memory
 
-  double merge_byte_ns;        ///< to merge a byte of a long state
+  double merge_byte_ns;             ///< to merge a byte of a long state
+  double merge_byte_of_numbers_ns;  ///< the same where threads merge numbers of states
   double signals_of_columns;   ///< factor of pair_ns, threads over the columns, for signals of more
                                ///< than two numbers
   double settling_of_columns;  ///< factor of pair_ns, threads over the columns, where states change
@@ -58,10 +59,11 @@ struct DeviceFigures {
   double tensor_narrow_signal_ns;       ///< pair_ns of a further number of the signal, but for a
                                         ///< growth with the signal: up to 8 coordinates
   double tensor_wide_signal_ns;         ///< the same for more coordinates
-  double tensor_eight_signals_ns;       ///< pair_ns of eight numbers of the signal where they are
-                                        ///< multiplied on the tensor cores, and there are up to 16;
+  double tensor_split_ns;  ///< pair_ns to split an exponential where signals are multiplied on
+                           ///< the tensor cores, and
+  double tensor_eight_signals_ns;          ///< for eight numbers, where there are up to 16;
   double tensor_eight_of_long_signals_ns;  ///< the same where there are more
-  double tensor_signals_of_wide;           ///< factor of both for more than 8 coordinates
+  double split_signals_ns;                 ///< of the kernel before, beside reading and writing
   double tensor_sum_of_33;  ///< factor of the time of 33 to 64 coordinates, and of more:
   double tensor_sum_of_65;  ///< fewer blocks are resident
 
@@ -99,6 +101,7 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                           .merge_step_ns = 10},
                                                .rows_1_of_long_columns = 1.45,
                                                .merge_byte_ns = 0.16,
+                                               .merge_byte_of_numbers_ns = 0.04,
                                                .signals_of_columns = 1.25,
                                                .settling_of_columns = 1.8,
                                                .special_function_ns = 0.036,
@@ -170,11 +173,12 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                                   .merge_step_ns = 300},
                                                .tensor_sum_narrow_product_ns = 0.013,
                                                .tensor_sum_wide_product_ns = 0.0075,
-                                               .tensor_narrow_signal_ns = 0.0075,
+                                               .tensor_narrow_signal_ns = 0.0046,
                                                .tensor_wide_signal_ns = 0.015,
-                                               .tensor_eight_signals_ns = 0.028,
-                                               .tensor_eight_of_long_signals_ns = 0.042,
-                                               .tensor_signals_of_wide = 1.5,
+                                               .tensor_split_ns = 0.0097,
+                                               .tensor_eight_signals_ns = 0.0168,
+                                               .tensor_eight_of_long_signals_ns = 0.02,
+                                               .split_signals_ns = 4000,
                                                .tensor_sum_of_33 = 1.25,
                                                .tensor_sum_of_65 = 1.75,
                                                .tensor_least = {.pair_ns = 0.0145,

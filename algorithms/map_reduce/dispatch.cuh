@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <tuple>
 #include <utility>
 
 #include "core/buffer.cuh"
@@ -18,23 +19,35 @@ __global__ void fill_neutral_kernel(Problem problem) {
   problem.out[i] = problem.reduction.result(problem.reduction.neutral());
 }
 
+/// What the blocks of a tuned kernel have in common, in a workspace.
+template <class Partial, class Extra>
+struct Parts {
+  Split split;
+  Partial* partials = nullptr;  ///< of each row and part
+  unsigned* tickets = nullptr;
+  Extra* extra = nullptr;
+
+  Parts(std::int64_t rows, const Choice& choice, std::int64_t block_rows, std::int64_t extra_count,
+        Workspace& workspace, cudaStream_t stream)
+      : split{divide_up(rows, block_rows), choice.parts, choice.span} {
+    const std::int64_t states = choice.parts > 1 ? rows * choice.parts : 0;
+    if (states == 0 && extra_count == 0) return;
+    std::tie(partials, extra) =
+        workspace.template take<Partial, Extra>(stream, states, extra_count);
+    if (choice.parts > 1) tickets = workspace.tickets(stream, split.tickets());
+  }
+  [[nodiscard]] unsigned blocks() const { return grid_of(split.row_blocks * split.parts); }
+};
+
 /// Launches a tuned kernel over its row blocks and parts, with room for a Partial of each row and
 /// part.
 template <class Partial, class Problem, class Kernel>
 void launch_parts(const Problem& problem, const Choice& choice, std::int64_t block_rows,
                   unsigned threads, std::size_t shared_bytes, Kernel kernel, Workspace& workspace,
                   cudaStream_t stream) {
-  const std::int64_t row_blocks = divide_up(problem.rows, block_rows);
-  const Split split{row_blocks, choice.parts, choice.span};
-  Partial* partials = nullptr;
-  unsigned* tickets = nullptr;
-  if (choice.parts > 1) {
-    const auto [taken] = workspace.template take<Partial>(stream, problem.rows * choice.parts);
-    partials = taken;
-    tickets = workspace.tickets(stream, split.tickets());
-  }
-  launch({grid_of(row_blocks * choice.parts), threads, shared_bytes, stream, /*starts_early=*/true},
-         kernel, problem, split, partials, tickets);
+  const Parts<Partial, char> parts(problem.rows, choice, block_rows, 0, workspace, stream);
+  launch({parts.blocks(), threads, shared_bytes, stream, /*starts_early=*/true}, kernel, problem,
+         parts.split, parts.partials, parts.tickets);
 }
 
 template <class Problem>
@@ -97,16 +110,42 @@ void run_columns(const Problem& problem, const Choice& choice, Workspace& worksp
   with_rows.template operator()<1>();
 }
 
+/// Sums on the tensor cores, behind a kernel that splits the signals where there is one.
+template <class Shape, class Problem>
+void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& workspace,
+                    cudaStream_t stream) {
+  using Source = SignalSourceOf<Shape, Problem>;
+  std::int64_t tiles = 0;
+  if constexpr (is_second_product<Problem>) tiles = divide_up(problem.columns, Source::columns);
+  const Parts<typename Problem::State, Source> parts(problem.rows, choice, Shape::block_rows, tiles,
+                                                     workspace, stream);
+  if constexpr (is_second_product<Problem>) {
+    using Form = ExponentialOf<Problem>;
+    constexpr unsigned threads = 256;
+    launch({grid_of(tiles), threads, sizeof(SplitSignalsStorage<Form::dimension, Form::signal>),
+            stream, /*starts_early=*/true},
+           split_signals_kernel<Form::dimension, Form::signal>, get<1>(problem.y), parts.extra);
+  }
+  launch({parts.blocks(), Shape::threads, sizeof(TensorStorageOf<Shape, Problem>), stream,
+          /*starts_early=*/true},
+         tensor_sum_kernel<Shape, Problem>, problem, parts.split, parts.partials, parts.tickets,
+         parts.extra);
+}
+
 template <class Problem>
 void run_tensor(const Problem& problem, const Choice& choice, Workspace& workspace,
                 cudaStream_t stream) {
   if constexpr (has_tensor<Problem>) {
     for_each_tensor_shape<Problem>([&]<class Shape>() {
       if (Shape::block_rows != choice.block_rows) return;
-      with_tensor_kernel<Problem, Shape>([&](auto kernel, std::size_t shared_bytes) {
-        launch_parts<typename Problem::State>(problem, choice, Shape::block_rows, Shape::threads,
-                                              shared_bytes, kernel, workspace, stream);
-      });
+      if constexpr (is_tensor_sum<Problem>) {
+        run_tensor_sum<Shape>(problem, choice, workspace, stream);
+      } else {
+        with_tensor_kernel<Problem, Shape>([&](auto kernel, std::size_t shared_bytes) {
+          launch_parts<typename Problem::State>(problem, choice, Shape::block_rows, Shape::threads,
+                                                shared_bytes, kernel, workspace, stream);
+        });
+      }
     });
   }
 }

@@ -53,9 +53,9 @@ struct Plan : Choice {
   Plan(const detail::CallKey& for_call, const Choice& choice, std::int64_t bytes)
       : Choice(choice), extra_bytes(bytes), made_for(for_call) {}
 
-  std::int64_t extra_bytes;  ///< that reduce() takes from its workspace for values or states, at
-                             ///< most 2^63 - 1; where there are several parts, counters for the
-                             ///< blocks come on top
+  std::int64_t extra_bytes;  ///< that reduce() takes from its workspace for values, states and
+                             ///< split signals, at most 2^63 - 1; where there are several parts,
+                             ///< counters for the blocks come on top
   detail::CallKey made_for;
 };
 
@@ -123,12 +123,14 @@ constexpr bool is_tensor_least =
 /// Whether the tensor kernel of sums multiplies by signals on the tensor cores, too.
 template <class Problem>
 constexpr bool is_second_product = [] {
-  using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
+  using Form = ExponentialOf<Problem>;
   if constexpr (!Form::is_possible)
     return false;
   else
     return multiplies_signals<Form::dimension, Form::signal>;
 }();
+template <class Problem>
+using SignalTileOf = SignalTile<ExponentialOf<Problem>::dimension, ExponentialOf<Problem>::signal>;
 template <class Problem>
 constexpr bool has_tensor = is_tensor_sum<Problem> || is_tensor_least<Problem>;
 
@@ -164,9 +166,7 @@ void for_each_tensor_shape(Act&& act) {
 template <class Problem, class Shape, class Act>
 auto with_tensor_kernel(Act&& act) {
   if constexpr (is_tensor_sum<Problem>) {
-    using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
-    using Storage = TensorStorage<Shape, Form::dimension, Form::signal, ColumnOf<Problem>>;
-    return act(tensor_sum_kernel<Shape, Problem>, sizeof(Storage));
+    return act(tensor_sum_kernel<Shape, Problem>, sizeof(TensorStorageOf<Shape, Problem>));
   } else if constexpr (keeps_lists<Problem>) {
     return act(tensor_lists_kernel<Problem>, sizeof(LeastListStorage<Problem>));
   } else {
@@ -183,20 +183,22 @@ constexpr double instructions_of() {
   return 1;
 }
 
-/// Of a value, which is a number or a Vector of them.
 template <class Problem>
-using NumberOfPair =
-    std::remove_cvref_t<decltype(number(std::declval<ValueOfPair<Problem>&>(), 0))>;
+using NumberOfPair = NumberOf<ValueOfPair<Problem>>;
 
 template <class Problem>
 constexpr CallTraits traits_of() {
   using Reduction = typename Problem::Reduction;
+  static_assert(sizeof(Staged<ColumnOf<Problem>>) <= shared_bytes_everywhere,
+                "a column, of all arrays over j together, must fit the shared memory of every "
+                "device: it has 96 KiB at most");
   CallTraits call{.column_bytes = sizeof(ColumnOf<Problem>),
                   .state_bytes = sizeof(typename Problem::State),
                   .tile_columns = columns_of_tile(sizeof(Staged<ColumnOf<Problem>>)),
                   .is_double = sizeof(NumberOfPair<Problem>) == sizeof(double),
                   .instructions = instructions_of<Reduction>(),
                   .signal = sizeof(ValueOfPair<Problem>) / sizeof(NumberOfPair<Problem>)};
+  call.merges_numbers = merges_numbers<Problem>;
   if constexpr (requires { Problem::Formula::special_functions; }) {
     call.special_functions = Problem::Formula::special_functions;
   }
@@ -211,7 +213,10 @@ constexpr CallTraits traits_of() {
     call.coordinates = is_tensor_least<Problem> ? D + 1 : D;
     call.coordinate_chunks = chunks_of(call.coordinates);
     call.tensor_tile_columns = tensor_tile<D>;
-    call.multiplies_signals = is_second_product<Problem>;
+    if constexpr (is_second_product<Problem>) {
+      call.multiplies_signals = true;
+      call.tensor_tile_columns = SignalTileOf<Problem>::columns;
+    }
   }
   return call;
 }
@@ -395,16 +400,26 @@ inline std::int64_t bytes_of(std::int64_t a, std::int64_t b, std::size_t bytes) 
   return a > most / b || a * b > most / size ? most : a * b * size;
 }
 
-/// Bytes of values or states that a call takes from its workspace.
+/// Bytes of values, states or split signals that a call takes from its workspace.
 template <class Problem>
 std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_t columns) {
   if (choice.variant == Variant::naive) {
     return bytes_of(rows, columns, sizeof(ValueOfPair<Problem>));
   }
-  if (choice.parts == 1 && choice.variant != Variant::gpu_2d) return 0;
-  return bytes_of(
-      rows, choice.parts,
-      choice.is_over_columns ? sizeof(ShareOf<Problem>) : sizeof(typename Problem::State));
+  std::int64_t signals = 0;
+  if constexpr (is_second_product<Problem>) {
+    using Tile = SignalTileOf<Problem>;
+    if (choice.variant == Variant::tensor) {
+      signals = bytes_of(divide_up(columns, Tile::columns), 1, sizeof(Tile));
+    }
+  }
+  if (choice.parts == 1 && choice.variant != Variant::gpu_2d) return signals;
+  const std::int64_t states =
+      bytes_of(rows, choice.parts,
+               choice.is_over_columns ? sizeof(ShareOf<Problem>) : sizeof(typename Problem::State));
+  return states > std::numeric_limits<std::int64_t>::max() - signals
+             ? std::numeric_limits<std::int64_t>::max()
+             : states + signals;
 }
 
 template <class Problem>

@@ -290,27 +290,93 @@ __device__ __forceinline__ void block_merge_parts(const Split& split, unsigned* 
   finish();
 }
 
-/// The same with the states of rows in registers. for_each_row(act) calls act(i, state) for each
-/// row i of the calling thread, with the state, which act may change.
+/// Whether neighbouring threads merge neighbouring numbers of a row's states, and not each thread
+/// the states of its rows: long ones lie too far apart.
+template <class Problem>
+constexpr bool merges_numbers = requires {
+  typename Problem::Reduction::template Numbers<1>;
+}
+&&sizeof(typename Problem::State) > 16;
+
+/// Replaces the states of rows [begin, end) of part `first` by what parts first, first + step, ...,
+/// `count` of them, have. The whole block.
+template <class Problem>
+__device__ __forceinline__ void block_merge_numbers(const Problem& problem,
+                                                    typename Problem::State* partials,
+                                                    std::int64_t begin, std::int64_t end,
+                                                    std::int64_t first, std::int64_t step,
+                                                    std::int64_t count) {
+  using Reduction = typename Problem::Reduction;
+  using State = typename Problem::State;
+  constexpr int numbers = sizeof(State) / sizeof(typename Reduction::template Numbers<1>);
+  constexpr int at_once = sizeof(State) % 32 == 0 ? 16 / sizeof(typename Reduction::Number) : 1;
+  using Numbers = typename Reduction::template Numbers<at_once>;
+  constexpr int batch = 8;  // parts whose loads are in flight
+  const auto all = static_cast<int>(end - begin) * (numbers / at_once);
+  for (int k = threadIdx.x; k < all; k += blockDim.x) {
+    const std::int64_t i = begin + k / (numbers / at_once);
+    const int e = k % (numbers / at_once) * at_once;
+    Numbers merged{};
+    for (std::int64_t n = 0; n < count; n += batch) {
+      Numbers loaded[batch];
+#pragma unroll
+      for (int b = 0; b < batch; ++b) {
+        if (n + b < count) {
+          loaded[b].load(partials[(first + (n + b) * step) * problem.rows + i], e);
+        }
+      }
+#pragma unroll
+      for (int b = 0; b < batch; ++b) {
+        if (n + b < count) merged.merge(loaded[b]);
+      }
+    }
+    merged.store(partials[first * problem.rows + i], e);
+  }
+}
+
+/// The same as block_merge_parts() with the states of rows in registers. The block has rows
+/// [begin, end); for_each_row(act) calls act(i, state) for each row i of the calling thread, with
+/// the state, which act may change.
 template <class Problem, class ForEachRow>
 __device__ __forceinline__ void block_finish_rows(const Problem& problem, const Split& split,
+                                                  std::int64_t begin, std::int64_t end,
                                                   typename Problem::State* partials,
                                                   unsigned* tickets, ForEachRow for_each_row) {
-  block_merge_parts(
-      split, tickets,
-      [&](std::int64_t part) {
-        for_each_row(
-            [&](std::int64_t i, auto& state) { partials[part * problem.rows + i] = state; });
-      },
-      [&](std::int64_t first, std::int64_t step, std::int64_t count) {
-        for_each_row([&](std::int64_t i, auto& state) {
-          state = thread_merge_parts(problem, partials, i, first, step, count);
+  const auto store_as = [&](std::int64_t part) {
+    for_each_row([&](std::int64_t i, auto& state) { partials[part * problem.rows + i] = state; });
+  };
+  const auto finish = [&] {
+    for_each_row(
+        [&](std::int64_t i, auto& state) { problem.out[i] = problem.reduction.result(state); });
+  };
+  if constexpr (merges_numbers<Problem>) {
+    bool are_merged = false;  // and in partials
+    block_merge_parts(
+        split, tickets,
+        [&](std::int64_t part) {
+          if (!are_merged) store_as(part);
+        },
+        [&](std::int64_t first, std::int64_t step, std::int64_t count) {
+          block_merge_numbers(problem, partials, begin, end, first, step, count);
+          are_merged = true;
+        },
+        [&] {
+          if (!are_merged) return finish();
+          __syncthreads();  // the states are merged
+          for_each_row([&](std::int64_t i, auto&) {
+            problem.out[i] = problem.reduction.result(partials[i]);
+          });
         });
-      },
-      [&] {
-        for_each_row(
-            [&](std::int64_t i, auto& state) { problem.out[i] = problem.reduction.result(state); });
-      });
+  } else {
+    block_merge_parts(
+        split, tickets, store_as,
+        [&](std::int64_t first, std::int64_t step, std::int64_t count) {
+          for_each_row([&](std::int64_t i, auto& state) {
+            state = thread_merge_parts(problem, partials, i, first, step, count);
+          });
+        },
+        finish);
+  }
 }
 
 /// __shfl_xor_sync of a state, word by word. All lanes of the warp call it.

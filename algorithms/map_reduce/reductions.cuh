@@ -34,7 +34,9 @@
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
+#include "core/vector.cuh"
 #include "map_reduce/arithmetic.cuh"
 #include "map_reduce/arrays.cuh"
 #include "map_reduce/variant.hpp"
@@ -67,6 +69,10 @@ template <class T, int E>
 __device__ __forceinline__ const T& number(const Vector<T, E>& value, int e) {
   return value[e];
 }
+
+/// The type of a value's numbers.
+template <class Value>
+using NumberOf = std::remove_cvref_t<decltype(number(std::declval<Value&>(), 0))>;
 
 // Sums that no compiler may rearrange or contract, whatever its flags.
 __device__ __forceinline__ float plus(float a, float b) {
@@ -149,6 +155,31 @@ struct Sum<Value, Accuracy::kahan> {
   __device__ __forceinline__ Result result(const State& state) const {
     return state.sum;
   }
+
+  using Number = detail::NumberOf<Value>;
+  /// Part of a state of Vectors: those of some neighbouring numbers, which are as many states.
+  template <int Count>
+  struct Numbers {
+    Number sums[Count];
+    Number excesses[Count];
+
+    /// Of numbers e to e + Count - 1, in the widest loads and stores that this allows.
+    __device__ __forceinline__ void load(const State& state, int e) {
+      load_vector(&detail::number(state.sum, e), sums);
+      load_vector(&detail::number(state.excess, e), excesses);
+    }
+    __device__ __forceinline__ void store(State& state, int e) const {
+      store_vector(&detail::number(state.sum, e), sums);
+      store_vector(&detail::number(state.excess, e), excesses);
+    }
+    __device__ __forceinline__ void merge(const Numbers& other) {
+#pragma unroll
+      for (int e = 0; e < Count; ++e) {
+        detail::add_compensated(sums[e], excesses[e], other.sums[e]);
+        detail::add_compensated(sums[e], excesses[e], -other.excesses[e]);
+      }
+    }
+  };
 
  protected:
   __device__ __forceinline__ static Value negative(Value value) {

@@ -163,6 +163,13 @@ void require_block(Kernel kernel, int K, std::size_t column_bytes) {
   const int by_memory = static_cast<int>(device_shared_bytes() / column_bytes) / 32 * 32;
   const int most = std::min(attributes.maxThreadsPerBlock, by_memory);
   if (K >= 32 && K <= most && K % 32 == 0) return;
+  if (most < 32) {
+    throw std::invalid_argument(
+        "gpu_1d and gpu_2d have a column for each of at least 32 threads in shared memory: columns "
+        "of " +
+        std::to_string(column_bytes) + " bytes are too long for the " +
+        std::to_string(device_shared_bytes()) + " bytes of this device, expected another variant");
+  }
   throw std::invalid_argument("block_threads is " + std::to_string(K) +
                               ": expected a multiple of 32, the threads of a warp, up to " +
                               std::to_string(most) + ", which is what this device has room for");

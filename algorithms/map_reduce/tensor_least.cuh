@@ -268,7 +268,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       problem.reduction.merge(state, shared.states[warp][row]);
     }
   });
-  block_finish_rows(problem, split, partials, tickets, [&](auto act) {
+  const std::int64_t end_row = min(first_row + Shape::block_rows, problem.rows);
+  block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {
     for_each_row([&](int row, State& state) { act(first_row + row, state); });
   });
 }

@@ -1,26 +1,32 @@
 // Sums of exponentials times signals of several numbers, as a second matrix product on the tensor
-// cores, in float. P(i, j) is the exponential of a pair and w(j, e) number e of a column's signal,
-// times what the exponential leaves to the column:
+// cores, in float. With P(i, j) = 2^(2 u . v - |v|^2) (tensor_sum.cuh) and b(j, e) number e of a
+// column's signal,
 //
-//     P: 16 rows x 16 columns   *   w: 16 columns x 8 numbers   ->   sums: 16 rows x 8 numbers
+//     P: 16 rows x 16 columns   *   b: 16 columns x 8 numbers   ->   sums: 16 rows x 8 numbers
 //
-// Where the first product leaves two eights of P, a lane has rows g and g + 8 at columns 2 t and
-// 2 t + 1 of each. That is what the second takes from it as left operand: P stays in the registers.
-// Source of this: T. Dao, D. Y. Fu, S. Ermon, A. Rudra, C. Re, "FlashAttention", NeurIPS 2022,
-// where P is rounded to one half.
+// Where the first product leaves two eights of 2 u . v, a lane has rows g and g + 8 at columns 2 t
+// and 2 t + 1 of each. That is what the second takes from it as left operand: P stays in the
+// registers. Source of this: T. Dao, D. Y. Fu, S. Ermon, A. Rudra, C. Re, "FlashAttention", NeurIPS
+// 2022, where P is rounded to one half.
+//
+// The signals are the same for all rows: a kernel before brings them into the form of the right
+// operand once, and the blocks copy a tile of that while they work on the one before.
 //
 // Accuracy: both operands are two halves (split_halves()), so that a product is off by 2^-22.
-// Halves have a short range. P, at least 2^(-2 s) and at most 2^(2 s) for squares of up to s, is
-// multiplied by the power of two that brings it just below 2^16; and w, for each number of the
+// Halves have a short range. P, at least 2^(-3 s) and at most 2^s for squares of up to s, is
+// multiplied by the power of two that brings it just below 2^16; and b, for each number of the
 // signal and each tile, by the one that brings the largest in the tile to 2^14: smaller ones lose
 // what is below 2^-40 of it.
 #pragma once
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "core/divide_up.hpp"
+#include "core/hopper.cuh"
+#include "core/launch.cuh"
 #include "core/vector.cuh"
 #include "core/warp.cuh"
 #include "map_reduce/arithmetic.cuh"
@@ -37,144 +43,176 @@ namespace warpath::map_reduce::detail {
 template <int D, int E>
 inline constexpr bool multiplies_signals = D <= 16 && E >= 4;
 
-/// The powers of two that bring a tile's numbers to halves and their sums back, by the bits of the
-/// largest magnitude.
-struct SignalScale {
-  float to_halves;
-  float back;
+/// Columns of a tile. Long signals leave less room in shared memory.
+template <int D, int E>
+inline constexpr int signal_tile = E <= 32 ? tensor_tile<D> : std::min(128, tensor_tile<D>);
+
+/// The signals of a tile of columns as right operands, in global memory and in shared memory.
+template <int D, int E>
+struct SignalTile {
+  static constexpr int columns = signal_tile<D, E>;
+  static constexpr int numbers = divide_up(E, 8) * 8;  ///< of the product
+  /// Lane 4 g + t takes numbers g of an eight, at columns 2 t, 2 t + 1, 2 t + 8 and 2 t + 9 of a
+  /// sixteen: two registers of high halves, two of low.
+  alignas(16) std::uint32_t halves[columns / 16][numbers / 8][warp_threads][4];
+  /// What P is multiplied by.
+  static constexpr float p_scale = D <= 8 ? 0x1p12f : 0x1p10f;
+  static_assert(D <= 8 ? most_square<D> + 12 <= 15.95f : most_square<D> + 10 <= 15.95f);
+  /// What a sum is multiplied by.
+  float back[numbers];
 };
-__device__ __forceinline__ SignalScale signal_scale(unsigned most) {
-  const unsigned exponent = min(127 + 14 + 127 - (most >> 23), 253u);  // as floats have it
-  return {__uint_as_float(exponent << 23), __uint_as_float((254 - exponent) << 23)};
+
+template <int D, int E>
+struct SplitSignalsStorage {
+  float numbers[SignalTile<D, E>::columns][E | 1];  ///< an odd stride: another bank a column
+  unsigned most[E];                                 ///< bits of the largest magnitude
+};
+
+/// One block for each tile of `signals`; dynamic shared memory: one SplitSignalsStorage.
+template <int D, int E>
+__global__ void split_signals_kernel(Array<float, E> signals, SignalTile<D, E>* tiles) {
+  using Tile = SignalTile<D, E>;
+  hopper::wait_for_kernel_before();
+  auto& shared = dynamic_shared<SplitSignalsStorage<D, E>>();
+  const auto thread = static_cast<int>(threadIdx.x);
+  const auto threads = static_cast<int>(blockDim.x);
+  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * Tile::columns;
+  const auto width = static_cast<int>(min(std::int64_t{Tile::columns}, signals.count - first));
+  for (int e = thread; e < E; e += threads) shared.most[e] = 0;
+  __syncthreads();  // no number has been looked at
+  for (int i = thread; i < Tile::columns * E; i += threads) {
+    const float number = i < width * E ? signals.data[first * E + i] : 0.0f;
+    shared.numbers[i / E][i % E] = number;
+    atomicMax(&shared.most[i % E], __float_as_uint(number) & 0x7FFFFFFFu);
+  }
+  __syncthreads();  // the numbers are there, and the largest are known
+
+  // The exponent of the power of two, as floats have it. (Where a number is not finite, none of its
+  // sums will be, whatever the power.)
+  const auto exponent_to_halves = [&](int e) {
+    return min(127 + 14 + 127 - (shared.most[e] >> 23), 253u);
+  };
+  Tile& tile = tiles[blockIdx.x];
+  for (int e = thread; e < Tile::numbers; e += threads) {
+    const unsigned exponent = e < E ? 254 - exponent_to_halves(e) : 127;
+    tile.back[e] = __uint_as_float(exponent << 23) * (1 / Tile::p_scale);
+  }
+  constexpr int lines = Tile::columns / 16 * (Tile::numbers / 8) * warp_threads;
+  for (int line = thread; line < lines; line += threads) {
+    const int lane = line % warp_threads;
+    const int eight = line / warp_threads % (Tile::numbers / 8);
+    const int sixteen = line / warp_threads / (Tile::numbers / 8);
+    const int e = eight * 8 + lane / 4;
+    std::uint32_t halves[4] = {};
+    if (e < E) {
+      const float scale = __uint_as_float(exponent_to_halves(e) << 23);
+#pragma unroll
+      for (int pair = 0; pair < 2; ++pair) {
+        const int column = sixteen * 16 + pair * 8 + lane % 4 * 2;
+        const std::uint32_t even = split_halves(scale * shared.numbers[column][e]).bits;
+        const std::uint32_t odd = split_halves(scale * shared.numbers[column + 1][e]).bits;
+        halves[pair] = __byte_perm(even, odd, 0x5410);
+        halves[pair + 2] = __byte_perm(even, odd, 0x7632);
+      }
+    }
+    store_vector(tile.halves[sixteen][eight][lane], halves);
+  }
 }
 
 /// The sums of a warp's rows in its lanes' registers, and what they take in shared memory.
 template <class Shape, int D, int E>
 struct MultipliedSignals {
-  static constexpr int tile = tensor_tile<D>;
-  static constexpr int numbers = divide_up(E, 8) * 8;  ///< of the product
+  using Source = SignalTile<D, E>;
+  static constexpr int tile = Source::columns;
+  static constexpr int numbers = Source::numbers;
   static constexpr int row_tiles = Shape::row_tiles;
-  /// What P is multiplied by.
-  static constexpr float p_scale = D <= 8 ? 0x1p8f : 0x1p5f;
-  static_assert(D <= 8 ? 2 * most_square<D> <= 7.95f : 2 * most_square<D> <= 10);
+  static constexpr bool is_fetched_ahead = true;
 
-  /// A tile of w. Lane 4 g + t takes numbers g of a group, at columns 2 t, 2 t + 1, 2 t + 8 and 2 t
-  /// + 9 of a sixteen: two registers of high halves, two of low.
+  /// The tile that is worked on, and the next one on its way.
   struct Weights {
-    alignas(16) std::uint32_t halves[tile / 16][numbers / 8][warp_threads][4];
-  };
-  /// Bits of the largest magnitude of each number, of two tiles in turn. All 0 before the first.
-  struct Scales {
-    unsigned most[2][E];
+    Source stages[2];
   };
 
-  LaneTotals<row_tiles, numbers / 4> totals;
-  int turn;
+  /// Of all shares but the last one. In memory (add_share), as an object of its own: what lies
+  /// beside an object that a call is given by its address would lie in memory, too.
+  using Totals = LaneTotals<row_tiles, numbers / 4>;
+  /// A share is the sum of 32 groups of 32 columns, added one by one.
+  static constexpr int share_tiles = std::max(1, 1024 / tile);
 
-  /// Before the first tile. A barrier must follow.
-  __device__ __forceinline__ void start(Scales& scales) {
+  LaneSums<row_tiles, numbers / 4> share;
+  int tiles_of_share = 0;
+  int fetching = 0;  ///< the stage of the tile that was asked for last
+  int here = 0;      ///< and of the one that is worked on
+
+  __device__ __forceinline__ void start(Totals& totals) {
     totals.set_zero();
-    turn = 1;
-    clear_next(scales);
+    share.set_zero();
   }
 
-  /// Looks at the signals of a thread's columns. A barrier must follow before store().
-  template <int Columns>
-  __device__ __forceinline__ void find_scales(const Vector<float, E> (&signals)[Columns],
-                                              Scales& scales) {
-    turn ^= 1;
-#pragma unroll
-    for (int e = 0; e < E; ++e) {
-      unsigned most = 0;
-#pragma unroll
-      for (int n = 0; n < Columns; ++n) {
-        most = max(most, __float_as_uint(signals[n][e]) & 0x7FFFFFFFu);
+  /// Starts copies of the tile that begins at column `first`, if it has columns. All threads are
+  /// done with the tile before the last one.
+  template <class Form, class Arrays>
+  __device__ __forceinline__ void fetch(const Arrays&, const Source* tiles, std::int64_t first,
+                                        int width, Weights& weights) {
+    constexpr int line_bytes = 16;
+    static_assert(sizeof(Source) % line_bytes == 0);
+    fetching ^= 1;
+    if (width > 0) {
+      const auto* const from = reinterpret_cast<const char*>(tiles + first / tile);
+      auto* const to = reinterpret_cast<char*>(&weights.stages[fetching]);
+      for (std::size_t i = threadIdx.x * line_bytes; i < sizeof(Source);
+           i += Shape::threads * line_bytes) {
+        copy_async(to + i, from + i);
       }
-      most = __reduce_max_sync(full_warp, most);
-      if (lane_index() == 0) atomicMax(&scales.most[turn][e], most);
     }
+    copies_commit();
   }
-
-  /// Stores factor * signal as the weights of column t; the warp has 32 neighbouring columns.
-  /// Returns whether all numbers of the tile are finite: otherwise the tile is of no use.
-  __device__ __forceinline__ bool store(int t, float factor, const Vector<float, E>& signal,
-                                        const Scales& scales, Weights& weights) const {
-    bool are_finite = true;
-    const bool is_odd = t % 2 != 0;
-    // An even column stores the high halves of two columns, an odd one the low ones.
-    const int lane_of_pair = t % 8 / 2;
-    const int part = t % 16 / 8 + (is_odd ? 2 : 0);
-#pragma unroll
-    for (int e = 0; e < numbers; ++e) {
-      float number = 0;
-      if (e < E) {
-        const unsigned most = scales.most[turn][e];
-        are_finite = are_finite && most < 0x7F800000u;
-        number = signal[e] * signal_scale(most).to_halves * factor;
-      }
-      const std::uint32_t own = split_halves(number).bits;
-      const std::uint32_t other = __shfl_xor_sync(full_warp, own, 1);
-      weights.halves[t / 16][e / 8][e % 8 * 4 + lane_of_pair][part] =
-          is_odd ? __byte_perm(other, own, 0x7632) : __byte_perm(own, other, 0x5410);
-    }
-    return are_finite;
-  }
-  /// After the barrier that ends a tile's find_scales(): makes room for those of the next tile.
-  __device__ __forceinline__ void clear_next(Scales& scales) const {
-    for (int e = threadIdx.x; e < E; e += Shape::threads) scales.most[turn ^ 1][e] = 0;
+  __device__ __forceinline__ void store(int, int, float, Weights&) const {}
+  /// What was asked for is there, after a barrier.
+  __device__ __forceinline__ void wait() {
+    copies_wait<0>();
+    here = fetching;
   }
 
   /// Adds the sums of a tile of `width` columns, by groups of 32. The rows are 2 u.
   template <class Rows, class Tile>
   __device__ __forceinline__ void add_tile(const Rows (&rows)[row_tiles], const Tile& columns,
-                                           const Weights& weights, const Scales& scales,
-                                           int width) {
-    float sums[row_tiles][numbers / 8][4] = {};
+                                           const Weights& weights, int width, Totals& totals) {
+    const Source& signals = weights.stages[here];
 #pragma unroll 1
     for (int group = warp_index() / Shape::row_warps; 32 * group < width;
          group += Shape::column_warps) {
       std::uint32_t high[2][row_tiles][4];
       std::uint32_t low[2][row_tiles][4];
 #pragma unroll
-      for (int eight = 0; eight < 4; ++eight) {
-        float exponents[row_tiles][4] = {};
-        columns.multiply(rows, 4 * group + eight, exponents);
+      for (int i = 0; i < 4; ++i) {
+        const int eight = 4 * group + i;
+        float squares[2];
+        load_vector(&columns.squares[0][eight * 8 + lane_index() % 4 * 2], squares);
+        float products[row_tiles][4] = {};
+        columns.multiply(rows, eight, products);
 #pragma unroll
         for (int m = 0; m < row_tiles; ++m) {
-          set_exponentials(exponents[m], eight % 2, high[eight / 2][m], low[eight / 2][m]);
+          set_exponentials(products[m], squares, i % 2, high[i / 2][m], low[i / 2][m]);
         }
       }
-#pragma unroll
-      for (int n = 0; n < numbers / 8; ++n) {
-        std::uint32_t w[2][4];
-#pragma unroll
-        for (int k = 0; k < 2; ++k) {
-          load_vector(weights.halves[2 * group + k][n][lane_index()], w[k]);
-        }
-        const std::uint32_t high_weights[2][2] = {{w[0][0], w[0][1]}, {w[1][0], w[1][1]}};
-        const std::uint32_t low_weights[2][2] = {{w[0][2], w[0][3]}, {w[1][2], w[1][3]}};
-        // The tensor cores truncate their sums, where other units round them. Therefore the small
-        // products come first, and a sum that starts anew adds 32 columns only.
-#pragma unroll
-        for (int m = 0; m < row_tiles; ++m) {
-          float of_group[4] = {};
-          multiply_add(low[0][m], high_weights[0], of_group, true);
-          multiply_add(low[1][m], high_weights[1], of_group, false);
-          multiply_add(high[0][m], low_weights[0], of_group, false);
-          multiply_add(high[1][m], low_weights[1], of_group, false);
-          multiply_add(high[0][m], high_weights[0], of_group, false);
-          multiply_add(high[1][m], high_weights[1], of_group, false);
-#pragma unroll
-          for (int q = 0; q < 4; ++q) sums[m][n][q] += of_group[q];
-        }
-      }
+      add_products(high, low, signals, group);
     }
-    add_to_totals(sums, scales);
+    if (++tiles_of_share == share_tiles) {
+      tiles_of_share = 0;
+      add_share(share, totals);
+      share.set_zero();
+    }
+  }
+
+  /// After the last tile.
+  __device__ __forceinline__ void finish(Totals& totals) const {
+    add_share(share, totals);
   }
 
   /// sums[warp column][row][number]: what the warp has of each row, divided by lanes_of_row.
   template <class Sums>
-  __device__ __forceinline__ void store_sums(Sums& sums) const {
+  __device__ __forceinline__ static void store_sums(const Totals& totals, Sums& sums) {
     const int first = warp_index() % Shape::row_warps * Shape::warp_rows;
 #pragma unroll
     for (int m = 0; m < row_tiles; ++m) {
@@ -198,7 +236,8 @@ struct MultipliedSignals {
   }
 
   /// P of one eight of a sixteen's columns, as left operand.
-  __device__ __forceinline__ static void set_exponentials(const float (&exponents)[4], int half,
+  __device__ __forceinline__ static void set_exponentials(const float (&products)[4],
+                                                          const float (&squares)[2], int half,
                                                           std::uint32_t (&high)[4],
                                                           std::uint32_t (&low)[4]) {
 #pragma unroll
@@ -206,10 +245,11 @@ struct MultipliedSignals {
       float p[2];
 #pragma unroll
       for (int c = 0; c < 2; ++c) {
-        const float exponent = exponents[2 * of_row + c];
+        const float exponent = products[2 * of_row + c] - squares[c];
         // The special function unit and the FMA units share the work.
         const bool is_by_polynomial = half + of_row + c == 0;
-        p[c] = p_scale * (is_by_polynomial ? exp2_by_polynomial(exponent) : exp2_of(exponent));
+        p[c] =
+            Source::p_scale * (is_by_polynomial ? exp2_by_polynomial(exponent) : exp2_of(exponent));
       }
       const std::uint32_t pair = pair_of_halves(p[0], p[1]);
       high[2 * half + of_row] = pair;
@@ -218,23 +258,66 @@ struct MultipliedSignals {
     }
   }
 
-  __device__ __forceinline__ void add_to_totals(const float (&sums)[row_tiles][numbers / 8][4],
-                                                const Scales& scales) {
-    LaneSums<row_tiles, numbers / 4> scaled_back;
+  /// Adds the products of P, as high and low halves, with the signals of a group of 32 columns.
+  __device__ __forceinline__ void add_products(const std::uint32_t (&high)[2][row_tiles][4],
+                                               const std::uint32_t (&low)[2][row_tiles][4],
+                                               const Source& signals, int group) {
+    constexpr int eights = numbers / 8;
+    // Chains of products that are under way at once: one waits for the product before.
+    constexpr int at_once = std::min(eights, 4 / row_tiles);
 #pragma unroll
-    for (int i = 0; i < numbers / 4; ++i) {
-      const int e = min(number_of(i), E - 1);
-      const float back = signal_scale(scales.most[turn][e]).back;
+    for (int first = 0; first < eights; first += at_once) {
+      std::uint32_t right[at_once][2][4];
+      float sums[at_once][row_tiles][4] = {};
+      const auto for_each_eight = [&](auto act) {
 #pragma unroll
-      for (int m = 0; m < row_tiles; ++m) {
-#pragma unroll
-        for (int of_row = 0; of_row < 2; ++of_row) {
-          const float sum = sums[m][i / 2][2 * of_row + i % 2];
-          scaled_back.of[m][of_row][i] = sum * (1 / p_scale) * back;
+        for (int n = 0; n < at_once; ++n) {
+          if (first + n < eights) act(n);
         }
-      }
+      };
+      for_each_eight([&](int n) {
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+          load_vector(signals.halves[2 * group + k][first + n][lane_index()], right[n][k]);
+        }
+      });
+      const auto multiply = [&](const std::uint32_t(&left)[2][row_tiles][4], int part,
+                                bool is_first) {
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+          for_each_eight([&](int n) {
+            const std::uint32_t operand[2] = {right[n][k][part], right[n][k][part + 1]};
+#pragma unroll
+            for (int m = 0; m < row_tiles; ++m) {
+              multiply_add(left[k][m], operand, sums[n][m], is_first && k == 0);
+            }
+          });
+        }
+      };
+      // The tensor cores truncate their sums, where other units round them. Therefore the small
+      // products come first, and a sum that starts anew adds 32 columns only.
+      multiply(low, 0, true);
+      multiply(high, 2, false);
+      multiply(high, 0, false);
+      for_each_eight([&](int n) {
+        float back[2];
+        load_vector(&signals.back[number_of(2 * (first + n))], back);
+#pragma unroll
+        for (int m = 0; m < row_tiles; ++m) {
+#pragma unroll
+          for (int q = 0; q < 4; ++q) {
+            float& sum = share.of[m][q / 2][2 * (first + n) + q % 2];
+            sum = fmaf(sums[n][m][q], back[q % 2], sum);
+          }
+        }
+      });
     }
-    totals.add(scaled_back);
+  }
+
+  /// Not inlined, so that the totals are in memory, and take no registers from the loop over tiles.
+  [[gnu::noinline]] __device__ static void add_share(LaneSums<row_tiles, numbers / 4> share,
+                                                     Totals& totals) {
+    totals.add(share);
   }
 };
 

@@ -6,7 +6,7 @@
 //                    state()          on tensor cores        once for each column of a tile
 //
 // so that what is left of a pair is an exponential, and a multiply-add with the column's weight
-// w 2^-|v|^2.
+// w 2^-|v|^2. (Signals of several numbers: tensor_signals.cuh.)
 //
 // How the form stays accurate: it subtracts squares that the distance does not have. Columns that
 // lie too far from the centre for the accuracy, or are not finite, send their tile to
@@ -90,34 +90,45 @@ struct Exponential<LogGaussian<float, D>, LogSumExp<float>> {
 template <class Shape, int D, int E>
 struct AddedSignals {
   static constexpr int tile = tensor_tile<D>;
+  /// Long signals would take too many registers while the tile before is worked on.
+  static constexpr bool is_fetched_ahead = E <= 16;
+  struct Source {};  ///< the signals are taken as they are
   struct Weights {
     float of[E][tile];
   };
-  struct Scales {};  ///< floats need none
 
-  LaneTotals<Shape::row_tiles, E> totals;
+  using Totals = LaneTotals<Shape::row_tiles, E>;
+  static constexpr int own_columns = divide_up(tile, Shape::threads);
+  Vector<float, E> own[own_columns];  ///< of columns threadIdx.x, + threads...
 
-  __device__ __forceinline__ void start(Scales&) { totals.set_zero(); }
-  template <int Columns>
-  __device__ __forceinline__ void find_scales(const Vector<float, E> (&)[Columns], Scales&) {}
-  __device__ __forceinline__ void clear_next(Scales&) const {}
+  __device__ __forceinline__ void start(Totals& totals) { totals.set_zero(); }
 
-  /// Stores factor * signal as the weights of column t.
-  __device__ __forceinline__ bool store(int t, float factor, const Vector<float, E>& signal,
-                                        const Scales&, Weights& weights) const {
-    const Vector<float, E> weight = scaled(factor, signal);
+  /// Loads the signals of the thread's columns, of `width` from `first` on; those beyond are 0.
+  template <class Form, class Arrays>
+  __device__ __forceinline__ void fetch(const Arrays& y, const Source*, std::int64_t first,
+                                        int width, Weights&) {
+#pragma unroll
+    for (int n = 0; n < own_columns; ++n) {
+      const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
+      own[n] = Vector<float, E>{};
+      if (t < width) own[n] = Form::weight(y, first + t);
+    }
+  }
+  /// Stores the weights of column t, the thread's n-th, of which `square` is |v|^2.
+  __device__ __forceinline__ void store(int n, int t, float square, Weights& weights) const {
+    const Vector<float, E> weight = scaled(exp2_of(-square), own[n]);
 #pragma unroll
     for (int e = 0; e < E; ++e) weights.of[e][t] = weight[e];
-    return true;
   }
+  __device__ __forceinline__ void wait() {}
 
   /// Adds 2^(2 u . v) w of the warp's rows and its eights of a tile's columns (TensorShape). The
   /// rows are 2 u, the columns v. A lane adds up to 64 terms one by one; where they are equal, and
   /// all additions round in the same direction, that is off by 1.3e-6 at most.
   template <class Rows, class Tile>
   __device__ __forceinline__ void add_tile(const Rows (&rows)[Shape::row_tiles],
-                                           const Tile& columns, const Weights& weights,
-                                           const Scales&, int width) {
+                                           const Tile& columns, const Weights& weights, int width,
+                                           Totals& totals) {
     LaneSums<Shape::row_tiles, E> sums;
     sums.set_zero();
     const int lane = lane_index();
@@ -150,10 +161,12 @@ struct AddedSignals {
     totals.add(sums);
   }
 
+  __device__ __forceinline__ void finish(Totals&) const {}
+
   /// sums[warp column][row][number]: what the warps' lanes have of each row, added in a fixed order
   /// and divided by lanes_of_row.
   template <class Sums>
-  __device__ __forceinline__ void store_sums(Sums& sums) const {
+  __device__ __forceinline__ static void store_sums(const Totals& totals, Sums& sums) {
     static_assert(4 * Shape::column_warps <= lanes_of_row);
     const int first = warp_index() % Shape::row_warps * Shape::warp_rows;
 #pragma unroll
@@ -183,7 +196,7 @@ using SignalsOf = std::conditional_t<multiplies_signals<D, E>, MultipliedSignals
 template <class Shape, int D, int E, class Column>
 struct TensorStorage {
   using Signals = SignalsOf<Shape, D, E>;
-  static constexpr int tile = tensor_tile<D>;
+  static constexpr int tile = Signals::tile;
   struct Gram {
     GramTile<D, tile> columns;
     typename Signals::Weights weights;
@@ -193,7 +206,6 @@ struct TensorStorage {
     Staged<Column> columns[tile];
     float sums[Shape::column_warps][Shape::block_rows][E];
   };
-  typename Signals::Scales scales;
   float centre[D];
 };
 
@@ -229,17 +241,16 @@ __device__ __forceinline__ void block_load_far_tile(const Problem& problem, std:
 }
 
 /// All columns of the block's part from the differences. Not inlined, as above.
-template <class Shape, int R, class Problem>
+template <class Shape, int R, int Columns, class Problem>
 [[gnu::noinline]] __device__ States<typename Problem::State, R> block_reduce_far_part(
-    const Problem& problem, Split split, Staged<ColumnOf<Problem>>* tile) {
-  constexpr int columns = tensor_tile<Problem::Formula::dimension>;
+    const Problem& problem, Split split, Staged<ColumnOf<Problem>> (&tile)[Columns]) {
   const std::int64_t first_row = blockIdx.x % split.row_blocks * Shape::block_rows;
   const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
   States<typename Problem::State, R> states;
 #pragma unroll
   for (int r = 0; r < R; ++r) states.of[r] = problem.reduction.neutral();
-  for (std::int64_t first = range.begin; first < range.end; first += columns) {
-    const int width = static_cast<int>(min(std::int64_t{columns}, range.end - first));
+  for (std::int64_t first = range.begin; first < range.end; first += Columns) {
+    const int width = static_cast<int>(min(std::int64_t{Columns}, range.end - first));
     block_load_far_tile(problem, first, width, tile);
     states = thread_reduce_far_tile<Shape, R>(problem, states, first_row, tile, first, width);
     __syncthreads();  // all threads are done with the tile
@@ -247,16 +258,27 @@ template <class Shape, int R, class Problem>
   return states;
 }
 
+template <class Problem>
+using ExponentialOf = Exponential<typename Problem::Formula, typename Problem::Reduction>;
+template <class Shape, class Problem>
+using TensorStorageOf = TensorStorage<Shape, ExponentialOf<Problem>::dimension,
+                                      ExponentialOf<Problem>::signal, ColumnOf<Problem>>;
+/// What the signals are taken from: SignalTile, or nothing that exists.
+template <class Shape, class Problem>
+using SignalSourceOf = typename TensorStorageOf<Shape, Problem>::Signals::Source;
+
+/// signals: of all columns, if there are such.
 template <class Shape, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     tensor_sum_kernel(const __grid_constant__ Problem problem, Split split,
-                      typename Problem::State* partials, unsigned* tickets) {
-  using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
+                      typename Problem::State* partials, unsigned* tickets,
+                      const SignalSourceOf<Shape, Problem>* signal_source) {
+  using Form = ExponentialOf<Problem>;
   using State = typename Problem::State;
   constexpr int D = Form::dimension;
   constexpr int E = Form::signal;
-  using Storage = TensorStorage<Shape, D, E, ColumnOf<Problem>>;
-  hopper::wait_for_kernel_before();  // launch_parts() lets this one start early
+  using Storage = TensorStorageOf<Shape, Problem>;
+  hopper::wait_for_kernel_before();  // run_tensor_sum() lets this one start early
   auto& shared = dynamic_shared<Storage>();
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const std::int64_t part = blockIdx.x / split.row_blocks;
@@ -284,26 +306,19 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
         max(std::int64_t{0}, min(std::int64_t{Storage::tile}, range.end - first)));
   };
   Fetched<D, Tile, Shape::threads> fetched;
-  constexpr int own_columns = (Storage::tile + Shape::threads - 1) / Shape::threads;
-  Vector<float, E> own_signals[own_columns];
+  typename Storage::Signals signals;
   const auto fetch_signals = [&](std::int64_t first) {
-#pragma unroll
-    for (int n = 0; n < own_columns; ++n) {
-      const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
-      own_signals[n] = Vector<float, E>{};
-      if (t < width_at(first)) own_signals[n] = Form::weight(problem.y, first + t);
-    }
+    signals.template fetch<Form>(problem.y, signal_source, first, width_at(first),
+                                 shared.gram.weights);
   };
-  constexpr bool has_long_signals = E > 16;  // they would take too many registers
   const auto fetch = [&](std::int64_t first) {
-    const int width = width_at(first);
-    fetched.fetch(y.data + first * D, width);
-    if constexpr (!has_long_signals) fetch_signals(first);
+    fetched.fetch(y.data + first * D, width_at(first));
+    if constexpr (Storage::Signals::is_fetched_ahead) fetch_signals(first);
   };
   fetch(range.begin);
 
-  typename Storage::Signals signals;
-  signals.start(shared.scales);
+  typename Storage::Signals::Totals totals;
+  signals.start(totals);
   block_find_centre(x, first_row, Shape::block_rows, shared.centre);
   typename Tile::Rows rows[Shape::row_tiles];
   const int warp_row = warp_index() % Shape::row_warps * Shape::warp_rows;
@@ -329,42 +344,42 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
 
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
     const int width = width_at(first);
-    if constexpr (has_long_signals) fetch_signals(first);
-    signals.find_scales(own_signals, shared.scales);
+    if constexpr (!Storage::Signals::is_fetched_ahead) fetch_signals(first);
     __syncthreads();  // all threads are done with the last tile
-    signals.clear_next(shared.scales);
     fetched.store(relative, width, shared.gram.columns);
     bool is_far = all_are_far;
 #pragma unroll
-    for (int n = 0; n < own_columns; ++n) {
+    for (int n = 0; n < divide_up(Storage::tile, Shape::threads); ++n) {
       const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
       if (Storage::tile % Shape::threads != 0 && t >= Storage::tile) break;
       const float square = shared.gram.columns.squares[0][t];
       is_far = is_far || !(square <= most_square<D>);
-      // (The signals beyond the last column are 0.)
-      const bool is_stored =
-          signals.store(t, exp2_of(-square), own_signals[n], shared.scales, shared.gram.weights);
-      is_far = is_far || !is_stored;
+      signals.store(n, t, square, shared.gram.weights);
     }
+    signals.wait();
     if (!__syncthreads_or(is_far)) {  // and the tile is there
       fetch(first + Storage::tile);
-      signals.add_tile(rows, shared.gram.columns, shared.gram.weights, shared.scales, width);
+      signals.add_tile(rows, shared.gram.columns, shared.gram.weights, width, totals);
     } else {
       block_load_far_tile(problem, first, width, shared.columns);
       states = thread_reduce_far_tile<Shape, R>(problem, states, first_row, shared.columns, first,
                                                 width);
+      // (What is fetched may go where the columns are.)
+      if constexpr (multiplies_signals<D, E>)
+        __syncthreads();  // all threads are done with the columns
       fetch(first + Storage::tile);
     }
   }
+  signals.finish(totals);
   // A sum that is not finite has overflowed, or has a term that is not finite: from the
   // differences.
-  if (__syncthreads_or(!signals.totals.are_finite())) {
+  if (__syncthreads_or(!totals.are_finite())) {
     all_are_far = true;
     states = block_reduce_far_part<Shape, R>(problem, split, shared.columns);
   }
 
   __syncthreads();  // all threads are done with the last tile
-  signals.store_sums(shared.sums);
+  signals.store_sums(totals, shared.sums);
   __syncthreads();  // the sums are there
   const auto for_each_row = [&](auto act) {
 #pragma unroll
@@ -388,7 +403,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       problem.reduction.merge(state, Form::state(factor, sum));
     });
   }
-  block_finish_rows(problem, split, partials, tickets, [&](auto act) {
+  const std::int64_t end_row = min(first_row + Shape::block_rows, problem.rows);
+  block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {
     for_each_row([&](std::int64_t i, int, State& state) { act(i, state); });
   });
 }

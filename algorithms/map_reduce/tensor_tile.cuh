@@ -29,7 +29,8 @@ inline constexpr int tensor_tile = D <= 8    ? 256
 /// dimensions the points that matter lie farther from the centre: uniform in a cube of the width's
 /// edge, D / 8.3 on average.
 template <int D>
-inline constexpr float most_square = D <= 8    ? 3.95f
+inline constexpr float most_square = D <= 6    ? 3.95f
+                                     : D <= 8  ? 3.4f
                                      : D <= 16 ? 5
                                      : D <= 32 ? 7.9f
                                      : D <= 64 ? 13

@@ -36,7 +36,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   auto* tile = &dynamic_shared<Staged<ColumnOf<Problem>>>();  // tile_columns
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
   const std::int64_t part = blockIdx.x / split.row_blocks;
-  const std::int64_t first_row = row_block * Shape::block_rows + threadIdx.x;
+  const std::int64_t block_row = row_block * Shape::block_rows;
+  const std::int64_t first_row = block_row + threadIdx.x;
   RowOf<Problem> rows[R];
   typename Problem::State states[R];
 #pragma unroll
@@ -55,7 +56,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     __syncthreads();  // the columns are there
     thread_reduce_tile<R>(problem, rows, states, tile, first, width);
   }
-  block_finish_rows(problem, split, partials, tickets, [&](auto act) {
+  const std::int64_t block_end = min(block_row + Shape::block_rows, problem.rows);
+  block_finish_rows(problem, split, block_row, block_end, partials, tickets, [&](auto act) {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       const std::int64_t i = first_row + r * Shape::threads;

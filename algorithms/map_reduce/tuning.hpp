@@ -8,11 +8,16 @@
 
 namespace warpath::map_reduce::detail {
 
+/// Bytes of shared memory that a block of every device has.
+inline constexpr std::size_t shared_bytes_everywhere = 96 * 1024;
+
 /// Columns of a tile in shared memory, by the bytes of one: 256, or as many as leave room for
-/// several blocks.
+/// several blocks; but 32 at least, if every device has room for those.
 constexpr int columns_of_tile(std::size_t bytes) {
-  const int most = static_cast<int>(24 * 1024 / bytes) / 32 * 32;
-  return most < 32 ? 32 : most > 256 ? 256 : most;
+  const auto fit = [bytes](std::size_t most) { return static_cast<int>(most / bytes); };
+  const int several_blocks = fit(24 * 1024) / 32 * 32;
+  if (several_blocks >= 32) return several_blocks > 256 ? 256 : several_blocks;
+  return fit(shared_bytes_everywhere) > 32 ? 32 : fit(shared_bytes_everywhere);
 }
 
 /// rows_kernel: Rows rows a thread, and so many blocks at least a multiprocessor.

@@ -110,6 +110,40 @@ TEST(BadInput, ThreadsOfABlock) {
   }
 }
 
+/// Of eight arrays of 128 doubles: columns of 8 KB.
+struct EndsOfEight {
+  template <class... Y>
+  __device__ double operator()(const Vector<double, 1>& x, const Y&... y) const {
+    return x[0] + ((y[0] + y[127]) + ...);
+  }
+};
+
+// 32 columns take more shared memory than any block has.
+TEST(LongColumns, TakeSmallerTiles) {
+  constexpr int N = 37;
+  const DeviceBuffer<double> x = on_device(std::vector<double>{1, 2, 3});
+  std::vector<double> numbers(std::size_t{128} * N);
+  double ends = 0;
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    numbers[k] = static_cast<double>(k % 7);
+    if (k % 128 == 0 || k % 128 == 127) ends += 8 * numbers[k];
+  }
+  const DeviceBuffer<double> y = on_device(numbers);
+  const auto a = vectors<128>(y.span());
+  const auto sums = [&](const Options& options) {
+    return reduced(EndsOfEight(), Sum<double>(), over_i(vectors<1>(x.span())),
+                   over_j(a, a, a, a, a, a, a, a), options);
+  };
+  for (const Variant variant : {Variant::automatic, Variant::tuned_1d, Variant::tuned_2d}) {
+    SCOPED_TRACE(name_of({variant}));
+    EXPECT_EQ(sums({variant}), (std::vector<double>{ends + N, ends + 2 * N, ends + 3 * N}));
+  }
+  EXPECT_THAT(message_of<std::invalid_argument>([&] {
+                sums({Variant::gpu_1d, 32});
+              }),
+              HasSubstr("columns of 8192 bytes are too long"));
+}
+
 TEST(BadInput, VariantsAndShapesThatAreNotToBeHad) {
   Memory memory;
   EXPECT_THAT(memory.message({Variant::tuned_1d, 192, 3}), HasSubstr("rows_per_thread is 3"));

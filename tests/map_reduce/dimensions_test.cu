@@ -90,6 +90,19 @@ TEST(GaussianSumIn, ManyDimensionsOfPointsWithThemselves) {
   }
 }
 
+// One column near a row that is as far from the centre as the form takes points of up to 3.95: the
+// worst direction that a search found, off by 2.1e-6 there.
+TEST(GaussianSumIn, EightDimensionsFarFromTheCentre) {
+  const std::vector<float> row{0x1.402612p+0f, -0x1.aade2ep-2f, 0x1.aaddf8p-2f, -0x1.aadedap-2f,
+                               0x1.490f54p-2f, -0x1.aadc58p-2f, 0x1.aadcb2p-2f, -0x1.aade3ap-2f};
+  const std::vector<float> column{0x1.402758p+0f, -0x1.aadf1cp-2f, 0x1.aadf1cp-2f, -0x1.aadf1cp-2f,
+                                  0x1.490ff4p-2f, -0x1.aadf1cp-2f, 0x1.aadf1cp-2f, -0x1.aadf1cp-2f};
+  std::vector<float> rows = row;
+  for (const float u : row) rows.push_back(-u);  // the centre is 0
+  expect_gaussian_sums(GaussianData<float, 8, 1>{rows, column, {0x1.32a51ep-1f}, 1.0}, 2e-6,
+                       {{.variant = Variant::tensor}});
+}
+
 TEST(GaussianSumIn, SignalsOfSeveralNumbers) {
   expect_gaussian_sums(gaussian_data<float, 3, 3>(71, 301, {30, 2}));
 }

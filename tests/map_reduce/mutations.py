@@ -75,16 +75,32 @@ MUTATIONS = [
         "memcpy(numbers + <<<n / D * stride ||| n / D * bytes>>> + n % D * sizeof(T), &number, sizeof number);",
     ),
     (
-        "signals: the largest of the last tile but one counts, too",
-        "{{{signals.clear_next(shared.scales); ||| ;}}}",
+        "signals: the next tile is copied over the one that is worked on",
+        "{{{fetching ^= 1; ||| ;}}}",
     ),
     (
-        "signals: sums are brought back by the scale of the next tile",
-        "const float back = signal_scale(scales.most[<<<turn ||| turn ^ 1>>>][e]).back;",
+        "signals: those of the tile before are multiplied",
+        "const Source& signals = weights.stages[<<<here ||| here ^ 1>>>];",
     ),
     (
         "signals: exponentials are rounded to a half",
-        "multiply_add(<<<low[0][m] ||| high[0][m]>>>, high_weights[0], of_group, true);",
+        "multiply(<<<low ||| high>>>, 0, true);",
+    ),
+    (
+        "signals: the last share is not added",
+        "{{{signals.finish(totals); ||| ;}}}",
+    ),
+    (
+        "signals: the largest number of a tile is not looked for",
+        "{{{atomicMax(&shared.most[i % E], __float_as_uint(number) & 0x7FFFFFFFu); ||| ;}}}",
+    ),
+    (
+        "merged numbers: only of the first eight parts",
+        "for (std::int64_t n = 0; n < <<<count ||| std::min<std::int64_t>(count, 8)>>>; n += batch) {",
+    ),
+    (
+        "merged numbers: a row keeps its own part",
+        "{{{are_merged = true; ||| ;}}}",
     ),
     (
         "signals: the last columns of a tile are left out",

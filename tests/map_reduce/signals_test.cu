@@ -52,6 +52,7 @@ TEST(Signals, OfAnyLength) {
   expect_each_number(data_of<16, 17>(71, columns(), one));
   if constexpr (!has_few_types) {
     expect_each_number(data_of<1, 4>(71, columns(), one));
+    expect_each_number(data_of<2, 43>(71, columns(), one));
     expect_each_number(data_of<3, 8>(71, columns(), one));
   }
 }
