@@ -71,6 +71,7 @@ ACCURACY_DASHES = {"plain": ":", "block": "--", "kahan": "-"}
 ACCURACY_MARKERS = "s^v<>*h"
 TESTS_ALLOW = 2e-6
 GOOD_CHOICE = 1.1
+CLOSE_CHOICE = 1.05
 FASTER_THAN_TENSORIZED_GPU = 30
 FASTER_THAN_TENSORIZED_CPU = 10_000
 
@@ -544,6 +545,63 @@ def claims(archive: Archive) -> Figure:
     return figure
 
 
+def _kind(row: Row) -> str:
+    """What is computed, whatever the size."""
+    parts = [f"{_formula(row)}, D = {row.params['d']}"]
+    if row.params.get("e", 1) != 1:
+        parts.append(f"E = {row.params['e']}")
+    if row.params["number"] != "float32":
+        parts.append(row.params["number"])
+    return ", ".join(parts)
+
+
+def choice(archive: Archive) -> Figure:
+    """The time of what the cost model chose over that of the best variant, by what is computed."""
+    rows = archive.timed_rows(("automatic", "tuned_1d", "tuned_2d", "tensor"))
+    pairs = []
+    for ours in archives.where(rows, variant="automatic"):
+        here = [row for row in rows if row is not ours and _problem(row) == _problem(ours)]
+        if here:
+            pairs.append((ours, min(here, key=lambda row: row.timing.median)))
+    if not pairs:
+        raise NothingToDraw(
+            f"{archive.name} has no point of automatic with another variant beside it"
+        )
+    kinds = list(dict.fromkeys(_kind(ours) for ours, _ in pairs))
+    sizes = list(dict.fromkeys(_size(ours) for ours, _ in pairs))
+    figure, (axes,) = style.new_figure(1, width=7.6, height=1.6 + 0.36 * len(kinds))
+    for ours, best in pairs:
+        size = _size(ours)
+        y = kinds.index(_kind(ours)) + (sizes.index(size) + 0.5) / len(sizes) * 0.8 - 0.4
+        ratio = style.time_ratio(0, ours, best)
+        ratio = replace(ratio, x=ratio.middle, rows=(ours,))
+        style.dot_across(axes, y, ratio, LOOKS["automatic"])
+        if ratio.middle > CLOSE_CHOICE:
+            axes.annotate(
+                size,
+                (ratio.high, y),
+                xytext=(4, 0),
+                textcoords="offset points",
+                fontsize=6.5,
+                va="center",
+            )
+    for y in range(len(kinds)):
+        axes.axhspan(y - 0.5, y + 0.5, color="#F4F4F4" if y % 2 else "white", zorder=0)
+    axes.axvline(1, color=style.INK, linewidth=0.8, zorder=1)
+    axes.axvline(CLOSE_CHOICE, color=style.INK, linewidth=0.8, linestyle=(0, (5, 2)), zorder=1)
+    axes.set_ylim(len(kinds) - 0.5, -0.5)
+    axes.set_yticks(range(len(kinds)), kinds)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(False, axis="y")
+    axes.grid(True, axis="x")
+    low, high = axes.get_xlim()
+    axes.set_xlim(low, high + 0.12 * (high - low))  # room for the sizes
+    axes.set_xlabel("time of automatic / best other variant (ratio); dashed: 1.05")
+    axes.set_ylabel("formula or reduction")
+    drawn = [row for pair in pairs for row in pair]
+    return style.finish(figure, archive, drawn, "The cost model's choice at sizes not fitted to")
+
+
 # ---------------------------------------------------------------- the cases
 
 
@@ -723,5 +781,6 @@ FIGURES = [
     FigureSpec("map_reduce_cases", "cases", cases),
     FigureSpec("map_reduce_few_rows", "few_rows", few_rows),
     FigureSpec("map_reduce_signals", "signals", signals),
+    FigureSpec("map_reduce_choice", "choice", choice),
     FigureSpec("map_reduce_accuracy", "accuracy", accuracy),
 ]

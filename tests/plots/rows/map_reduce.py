@@ -135,6 +135,19 @@ def signals(backend):
     return [row(name, backend, e=e, m=m, n=m) for e, m in problems for name in variants]
 
 
+def choice(backend):
+    kinds = [{"formula": "log_gaussian", "reduction": "log_sum_exp"}, {"e": 16}, {"d": 64}]
+    kinds += [{"formula": "squared_distance", "reduction": "argmin"}, {"number": "float64"}]
+    problems = [(m, n) for m in (40, 7000, 45_000) for n in (7000, 45_000, 300_000)][:-1]
+    variants = ("automatic", "tuned_1d", "tuned_2d")
+    return [
+        row(name, backend, m=m, n=n, **kind)
+        for kind in kinds
+        for m, n in problems
+        for name in variants
+    ]
+
+
 ROWS = {"published": published, "variants": variants, "block_size": block_size}
 ROWS |= {"memory": memory, "claims": claims, "cases": cases, "accuracy": accuracy}
-ROWS |= {"few_rows": few_rows, "signals": signals}
+ROWS |= {"few_rows": few_rows, "signals": signals, "choice": choice}
