@@ -71,9 +71,13 @@ __global__ void find_tile_ends_kernel(Input<Key, Value> a, Input<Key, Value> b,
   };
   const auto warp_merge_path = [&]<int Lanes>(std::int64_t diagonal) {
     const MergeRange range = MergePoint::range({0, 0}, {all, a.count}, diagonal);
-    return range.low + warp_partition_point<Lanes>(range.high - range.low, [&](std::int64_t i) {
-             return is_taken(diagonal, range.low + i);
-           });
+    // If the inputs are mixed evenly, both are used up at the same pace.
+    const float share = static_cast<float>(a.count) / static_cast<float>(all);
+    const auto guess = static_cast<std::int64_t>(static_cast<float>(diagonal) * share);
+    return range.low + warp_partition_point_near<Lanes>(
+                           min(max(guess, range.low), range.high) - range.low,
+                           range.high - range.low,
+                           [&](std::int64_t i) { return is_taken(diagonal, range.low + i); });
   };
   const std::int64_t end = first + (EndsPerWarp == 1 ? 0 : lane_index());
   const std::int64_t diagonal = diagonal_of(end);

@@ -51,11 +51,18 @@ struct Work {
   [[nodiscard]] __device__ std::int64_t objects_before(std::int64_t diagonal) const {
     return merge_path(scan, objects, Naturals<std::int64_t>{}, items, diagonal, ItemBefore{});
   }
-  /// The same by one full warp: object b is step b + scan[b] of the path.
-  [[nodiscard]] __device__ std::int64_t warp_objects_before(std::int64_t diagonal) const {
-    return warp_partition_point(objects, [&](std::int64_t object) {
+  /// The same by one full warp: object b is step b + scan[b] of the path. With `guesses` the search
+  /// begins where it would end if all objects had as many items: fewer rounds, but no two warps
+  /// probe the same numbers.
+  [[nodiscard]] __device__ std::int64_t warp_objects_before(std::int64_t diagonal,
+                                                            bool guesses) const {
+    const auto is_before = [&](std::int64_t object) {
       return static_cast<std::int64_t>(scan[object]) + object < diagonal;
-    });
+    };
+    if (!guesses) return warp_partition_point(objects, is_before);
+    const float share = static_cast<float>(objects) / static_cast<float>(steps());
+    const auto guess = static_cast<std::int64_t>(static_cast<float>(diagonal) * share);
+    return warp_partition_point_near(min(guess, objects), objects, is_before);
   }
 };
 

@@ -30,6 +30,7 @@
 #include "core/warp.cuh"
 #include "load_balancing_search/block_load_balancing_search.cuh"
 #include "load_balancing_search/partition_tiles.cuh"
+#include "load_balancing_search/tuning.hpp"
 
 namespace warpath::load_balancing_search::detail {
 
@@ -86,7 +87,8 @@ __device__ __forceinline__ TileRange block_share(const Work<Offset>& work, int s
   const std::int64_t begin = blockIdx.x * static_cast<std::int64_t>(share_steps);
   const std::int64_t end = min(begin + share_steps, work.steps());
   if (warp_index() < 2) {
-    const std::int64_t before = work.warp_objects_before(warp_index() == 0 ? begin : end);
+    const std::int64_t before = work.warp_objects_before(warp_index() == 0 ? begin : end,
+                                                         gridDim.x <= most_guessing_shares);
     if (lane_index() == 0) objects_before[warp_index()] = before;
   }
   __syncthreads();  // the share is known

@@ -80,6 +80,10 @@ MUTATIONS = [
         "const Wide scale = <<<(Wide{1} << shift) - 1 ||| Wide{1} << shift>>>;",
     ),
     (
+        "partition point near a guess: a number after the last probe that is before is lost",
+        "max(<<<probe_of(probes - 1) + 1 ||| probe_of(probes - 1) + 2>>>, std::int64_t{0});",
+    ),
+    (
         "superkey: begins with coordinate 0",
         "const int turned = <<<primary + k ||| k>>>;",
     ),

@@ -9,23 +9,30 @@ namespace warpath::core_test {
 namespace {
 
 /// One warp an answer: the numbers below it are before.
-template <class Index>
-__global__ void partition_point_kernel(Index count, Index first_answer, Index* found) {
-  const auto warp = static_cast<Index>(blockIdx.x * (blockDim.x / warp_threads) +
-                                       static_cast<unsigned>(warp_index()));
+/// Without a guess where `guess` is negative.
+template <int Lanes, class Index>
+__global__ void partition_point_kernel(Index count, Index guess, Index first_answer, Index* found) {
+  const auto warp = static_cast<Index>(blockIdx.x * (blockDim.x / Lanes) +
+                                       threadIdx.x / static_cast<unsigned>(Lanes));
   const Index answer = first_answer + warp;
-  const Index result = warp_partition_point(count, [&](Index number) { return number < answer; });
-  if (lane_index() == 0) found[warp] = result;
+  const auto is_before = [&](Index number) { return number < answer; };
+  const Index result =
+      guess < 0 ? warp_partition_point<Lanes>(count, is_before)
+                : static_cast<Index>(warp_partition_point_near<Lanes>(
+                      guess, count, [&](std::int64_t number) { return number < answer; }));
+  if (lane_index() % Lanes == 0) found[warp] = result;
 }
 
 /// All answers within four of `first_answer`.
-template <class Index>
-void expect_answers(Index count, Index first_answer) {
+template <class Index, int Lanes = warp_threads>
+void expect_answers(Index count, Index first_answer, Index guess = -1) {
   DeviceBuffer<Index> found(4);
-  launch({2, 2 * warp_threads}, partition_point_kernel<Index>, count, first_answer, found.data());
+  launch({2, 2 * Lanes}, partition_point_kernel<Lanes, Index>, count, guess, first_answer,
+         found.data());
   const std::vector<Index> answers = on_host(found);
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    EXPECT_EQ(answers[i], std::min(count, first_answer + static_cast<Index>(i))) << "of " << count;
+    EXPECT_EQ(answers[i], std::min(count, first_answer + static_cast<Index>(i)))
+        << "of " << count << ", guess " << guess;
   }
 }
 
@@ -45,6 +52,26 @@ TEST(PartitionPoint, CountsPastTwoToThe32) {
        {std::int64_t{0}, std::int64_t{1} << 31, (std::int64_t{1} << 32) - 2, count / 33 - 1,
         count / 2, count - 3}) {
     expect_answers<std::int64_t>(count, answer);
+  }
+}
+
+TEST(PartitionPoint, EveryAnswerFromEveryGuess) {
+  for (const int count : {0, 1, 2, 5, 31, 33, 70, 1089}) {
+    const int step = count > 50 && is_small() ? 50 : count > 1000 ? 40 : 4;
+    for (int answer = 0; answer <= count; answer += step) {
+      for (const int guess : {0, 1, count / 3, answer, count - 1, count}) {
+        if (guess < 0 || guess > count) continue;
+        expect_answers<std::int64_t>(count, answer, guess);
+        expect_answers<std::int64_t, 16>(count, answer, guess);
+      }
+    }
+  }
+  constexpr std::int64_t count = (std::int64_t{1} << 40) + 12345;
+  for (const std::int64_t guess : {std::int64_t{0}, count / 2, count}) {
+    for (const std::int64_t answer : {std::int64_t{0}, count / 2 - 4097, count / 3, count - 3}) {
+      expect_answers<std::int64_t>(count, answer, guess);
+      expect_answers<std::int64_t, 16>(count, answer, guess);
+    }
   }
 }
 

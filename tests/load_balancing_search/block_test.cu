@@ -6,11 +6,11 @@ namespace warpath::load_balancing_search::test {
 namespace {
 
 template <class Offset>
-__global__ void objects_before_kernel(Work<Offset> work, std::int64_t* by_threads,
+__global__ void objects_before_kernel(Work<Offset> work, bool guesses, std::int64_t* by_threads,
                                       std::int64_t* by_warps) {
   const std::int64_t diagonal = blockIdx.x;
   if (threadIdx.x == 0) by_threads[diagonal] = work.objects_before(diagonal);
-  const std::int64_t found = work.warp_objects_before(diagonal);
+  const std::int64_t found = work.warp_objects_before(diagonal, guesses);
   if (threadIdx.x == 0) by_warps[diagonal] = found;
 }
 
@@ -44,10 +44,12 @@ TEST(Partitions, AreThoseOfTheSerialWalk) {
     Guarded<std::int64_t> by_threads(diagonals);
     Guarded<std::int64_t> by_warps(diagonals);
     const Work<std::int64_t> work{total(counts), device_scan.data(), device_scan.count()};
-    launch({static_cast<unsigned>(diagonals), 32}, objects_before_kernel<std::int64_t>, work,
-           by_threads.span().data, by_warps.span().data);
-    EXPECT_EQ(by_threads.get(), expected);
-    EXPECT_EQ(by_warps.get(), expected);
+    for (const bool guesses : {false, true}) {
+      launch({static_cast<unsigned>(diagonals), 32}, objects_before_kernel<std::int64_t>, work,
+             guesses, by_threads.span().data, by_warps.span().data);
+      EXPECT_EQ(by_threads.get(), expected);
+      EXPECT_EQ(by_warps.get(), expected);
+    }
   }
 }
 
