@@ -53,6 +53,7 @@ TEST(Signals, OfAnyLength) {
   if constexpr (!has_few_types) {
     expect_each_number(data_of<1, 4>(71, columns(), one));
     expect_each_number(data_of<2, 43>(71, columns(), one));
+    expect_each_number(data_of<17, 20>(71, columns(), one));
     expect_each_number(data_of<3, 8>(71, columns(), one));
   }
 }
@@ -114,10 +115,22 @@ TEST(Signals, SomeTilesAreFar) {
   expect_each_number(data);
 }
 
-// Signals that could be read in whole vectors, from addresses where they can and where they cannot.
-TEST(Signals, ThatBeginAnywhere) {
+// 32 bytes a column for up to eight numbers, in whole tiles, and 32 a tile.
+TEST(Signals, TakeMemoryEvenInOnePart) {
+  const Plan made =
+      plan(Gaussian<float, 3, 5>(), Sum<ValueOf<float, 5>>(), over_i(Array<float, 3>{nullptr, 10}),
+           over_j(Array<float, 3>{nullptr, 300}, Array<float, 5>{nullptr, 300}),
+           {Variant::tensor, 192, 0, 1});
+  EXPECT_EQ(made.parts, 1);
+  EXPECT_EQ(made.extra_bytes, 2 * (256 * 32 + 32));
+}
+
+// From addresses where signals can be read in whole vectors, and where they cannot: in up to 16
+// dimensions they are split, in more they are not.
+template <int D>
+void expect_signals_that_begin_anywhere() {
   const auto data =
-      data_of<3, 4>(71, columns(), [](std::size_t, std::size_t e) { return e + 1.0; });
+      data_of<D, 4>(71, columns(), [](std::size_t, std::size_t e) { return e + 1.0; });
   const std::vector<double> expected = expected_gaussian_sums(data);
   const DeviceBuffer<float> x = on_device(data.x);
   const DeviceBuffer<float> y = on_device(data.y);
@@ -128,12 +141,16 @@ TEST(Signals, ThatBeginAnywhere) {
     const DeviceBuffer<float> b = on_device(padded);
     const DeviceSpan<const float> signals{b.data() + offset,
                                           static_cast<std::int64_t>(data.b.size())};
-    expect_close(numbers_of<float>(reduced(Gaussian<float, 3, 4>(data.width),
-                                           Sum<ValueOf<float, 4>>(), over_i(vectors<3>(x.span())),
-                                           over_j(vectors<3>(y.span()), vectors<4>(signals)),
+    expect_close(numbers_of<float>(reduced(Gaussian<float, D, 4>(data.width),
+                                           Sum<ValueOf<float, 4>>(), over_i(vectors<D>(x.span())),
+                                           over_j(vectors<D>(y.span()), vectors<4>(signals)),
                                            {Variant::tensor})),
                  expected, 2e-6);
   }
+}
+TEST(Signals, ThatBeginAnywhere) {
+  expect_signals_that_begin_anywhere<3>();
+  if constexpr (!has_few_types) expect_signals_that_begin_anywhere<17>();
 }
 
 // Sums near the largest number, and beyond it.
