@@ -596,7 +596,7 @@ def choice(archive: Archive) -> Figure:
     axes.grid(True, axis="x")
     low, high = axes.get_xlim()
     axes.set_xlim(low, high + 0.12 * (high - low))  # room for the sizes
-    axes.set_xlabel("time of automatic / best other variant (ratio); dashed: 1.05")
+    axes.set_xlabel(f"time of automatic / best other variant (ratio); dashed: {CLOSE_CHOICE}")
     axes.set_ylabel("formula or reduction")
     drawn = [row for pair in pairs for row in pair]
     return style.finish(figure, archive, drawn, "The cost model's choice at sizes not fitted to")

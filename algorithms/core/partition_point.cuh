@@ -43,8 +43,9 @@ __device__ __forceinline__ Index warp_partition_point(Index count, IsBefore is_b
   return detail::warp_partition_point_between<Lanes>(Index{0}, count, is_before);
 }
 
-/// The same from a guess, 0 <= guess <= count. Its first round probes 1, 2, 4, ... numbers away on
-/// both sides: an answer at distance d is then one of some 3 d numbers.
+/// The same from a guess, 0 <= guess <= count. The first round probes at distances 1, b, b^2, ...
+/// on both sides of it, b = 2^(32 / Lanes): an answer at distance d is then one of some (b - 1) d
+/// numbers, and beyond the farthest probe (2^15) one of all on that side.
 template <int Lanes = warp_threads, class IsBefore>
 __device__ __forceinline__ std::int64_t warp_partition_point_near(std::int64_t guess,
                                                                   std::int64_t count,

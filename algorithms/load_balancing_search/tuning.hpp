@@ -46,9 +46,10 @@ using OutputAlignedTuning = OutputShape<256, 3, 5, 6, 19 * 1024>;
 template <int Bytes>
 using ExpandTuning = std::conditional_t<Bytes <= 2, OutputShape<128, 6, 5, 8, 32 * 1024>,
                                         OutputShape<256, 3, 5, 6, 32 * 1024>>;
-/// Up to so many shares their ends are searched for from guesses. (Measured on an H100: with a
-/// million items 0.0074 ms and not 0.0081, ten million 0.0240 and 0.0252; but 5e8 items, 64 an
-/// object, 0.751 and not 0.710, since then probes that all searches share come from a cache.)
+/// Up to so many shares, of copies as well, their ends are searched for from guesses. (Measured on
+/// an H100: with a million items 0.0074 ms and not 0.0081, ten million 0.0240 and 0.0252; but 5e8
+/// items, 64 an object, 0.751 and not 0.710, since then probes that all searches share come from a
+/// cache.)
 inline constexpr unsigned most_guessing_shares = 2048;
 /// Objects with fewer work items on average are short.
 inline constexpr int short_object_items = 16;

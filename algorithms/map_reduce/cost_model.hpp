@@ -10,8 +10,8 @@
 // block's first columns (the least values so far), it takes as long as settling_columns more, at
 // most twice its own. Merging partial results takes merge_ns, and merge_step_ns for each batch of
 // merge_batch that a thread waits for; long states, one after the other, merge_byte_ns for each
-// byte of a block's rows. A launch takes launch_ns; a kernel before, prepared_column_ns for each
-// column; and no call takes less than reading the columns from memory once.
+// byte of a block's rows. A launch takes launch_ns; a preceding kernel, prepared_column_ns for
+// each column; and no call takes less than reading the columns from memory once.
 //
 // costs.hpp has the figures. Where another call than the one they were fitted to is planned, a pair
 // is taken to cost in proportion to the numbers of its column and the instructions of its
@@ -149,7 +149,7 @@ struct CallTraits {
   int coordinate_chunks = 0;        ///< groups of four of them
   int tensor_tile_columns = 0;      ///< of a tile of the tensor kernels
   bool multiplies_signals = false;  ///< on the tensor cores: MultipliedSignals
-  bool merges_numbers = false;      ///< of long states
+  bool merges_numbers = false;      ///< of long states (problem.cuh)
 };
 
 /// What a pair costs in proportion to one of the Gaussian in three dimensions: two instructions a

@@ -63,7 +63,7 @@ struct DeviceFigures {
                            ///< the tensor cores, and
   double tensor_eight_signals_ns;          ///< for eight numbers, where there are up to 16;
   double tensor_eight_of_long_signals_ns;  ///< the same where there are more
-  double split_signals_ns;                 ///< of the kernel before, beside reading and writing
+  double split_signals_ns;                 ///< of the preceding kernel, beside reading and writing
   double tensor_sum_of_33;  ///< factor of the time of 33 to 64 coordinates, and of more:
   double tensor_sum_of_65;  ///< fewer blocks are resident
 

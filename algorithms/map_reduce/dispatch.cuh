@@ -110,7 +110,7 @@ void run_columns(const Problem& problem, const Choice& choice, Workspace& worksp
   with_rows.template operator()<1>();
 }
 
-/// Sums on the tensor cores, behind a kernel that splits the signals where there is one.
+/// Sums on the tensor cores; signals of several numbers are split by a preceding kernel.
 template <class Shape, class Problem>
 void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& workspace,
                     cudaStream_t stream) {

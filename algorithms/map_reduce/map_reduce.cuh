@@ -9,7 +9,9 @@
 //   Extra memory    naive: M x N values. gpu_2d: ceil(N / K) x M states. tuned_2d and tensor: parts
 //                   x M states, if the columns are in several parts. gpu_1d and tuned_1d: none. A
 //                   state is what the reduction carries along: one to three numbers, 16 bytes for
-//                   ArgMin, some 12 K for KMin and ArgKMin (README.md).
+//                   ArgMin, some 12 K for KMin and ArgKMin (README.md). tensor, with signals of
+//                   E >= 4 numbers in up to 16 dimensions: 32 ceil(E / 8) N bytes more, rounded up
+//                   to whole tiles.
 //   Determinism     the same inputs, options and device give the same bits.
 //   Empty inputs    N = 0 gives the reduction's neutral element in every row, M = 0 nothing.
 // Nothing is allocated outside the workspace; nothing synchronises. Counts may pass 2^31.

@@ -400,7 +400,7 @@ inline std::int64_t bytes_of(std::int64_t a, std::int64_t b, std::size_t bytes) 
   return a > most / b || a * b > most / size ? most : a * b * size;
 }
 
-/// Bytes of values, states or split signals that a call takes from its workspace.
+/// Bytes of values, states and split signals that a call takes from its workspace.
 template <class Problem>
 std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_t columns) {
   if (choice.variant == Variant::naive) {

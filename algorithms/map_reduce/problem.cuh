@@ -350,7 +350,7 @@ __device__ __forceinline__ void block_finish_rows(const Problem& problem, const 
         [&](std::int64_t i, auto& state) { problem.out[i] = problem.reduction.result(state); });
   };
   if constexpr (merges_numbers<Problem>) {
-    bool are_merged = false;  // and in partials
+    bool are_merged = false;  // then the states are those in `partials`, and not in registers
     block_merge_parts(
         split, tickets,
         [&](std::int64_t part) {

@@ -23,7 +23,15 @@
 //   void add(State&, const Share&)
 //   Share share(const State&)            the state, as short as a share
 //
-// with Share{} the neutral one. For the cost model: instructions, what the reduction of a value
+// with Share{} the neutral one. A State that is as many equal parts as a value has numbers, and
+// that can be merged part by part, also has the number's type Number and a template Numbers<Count>,
+// those of Count neighbouring numbers, with Numbers<Count>{} neutral:
+//
+//   void load(const State&, e)           those of numbers e to e + Count - 1
+//   void store(State&, e) const
+//   void merge(const Numbers&)
+//
+// For the cost model: instructions, what the reduction of a value
 // costs about, 1 where it is not said; settling_columns, to how many columns more it comes that
 // states change often over the first ones.
 //

@@ -9,10 +9,11 @@
 // registers. Source of this: T. Dao, D. Y. Fu, S. Ermon, A. Rudra, C. Re, "FlashAttention", NeurIPS
 // 2022, where P is rounded to one half.
 //
-// The signals are the same for all rows: a kernel before brings them into the form of the right
-// operand once, and the blocks copy a tile of that while they work on the one before.
+// The signals are the same for all rows: a preceding kernel brings them into the form of the right
+// operand once, and the blocks copy the next tile of that while they work on one.
 //
-// Accuracy: both operands are two halves (split_halves()), so that a product is off by 2^-22.
+// Accuracy: both operands are two halves (split_halves()), so that a product is off by 2^-22 of it,
+// or by 2^-25 of the other factor.
 // Halves have a short range. P, at least 2^(-3 s) and at most 2^s for squares of up to s, is
 // multiplied by the power of two that brings it just below 2^16; and b, for each number of the
 // signal and each tile, by the one that brings the largest in the tile to 2^14: smaller ones lose
@@ -52,7 +53,7 @@ template <int D, int E>
 struct SignalTile {
   static constexpr int columns = signal_tile<D, E>;
   static constexpr int numbers = divide_up(E, 8) * 8;  ///< of the product
-  /// Lane 4 g + t takes numbers g of an eight, at columns 2 t, 2 t + 1, 2 t + 8 and 2 t + 9 of a
+  /// Lane 4 g + t takes number g of an eight, at columns 2 t, 2 t + 1, 2 t + 8 and 2 t + 9 of a
   /// sixteen: two registers of high halves, two of low.
   alignas(16) std::uint32_t halves[columns / 16][numbers / 8][warp_threads][4];
   /// What P is multiplied by.

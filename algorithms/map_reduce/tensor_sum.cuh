@@ -263,11 +263,11 @@ using ExponentialOf = Exponential<typename Problem::Formula, typename Problem::R
 template <class Shape, class Problem>
 using TensorStorageOf = TensorStorage<Shape, ExponentialOf<Problem>::dimension,
                                       ExponentialOf<Problem>::signal, ColumnOf<Problem>>;
-/// What the signals are taken from: SignalTile, or nothing that exists.
+/// What signal_source points to: a SignalTile, or an empty type where it is null.
 template <class Shape, class Problem>
 using SignalSourceOf = typename TensorStorageOf<Shape, Problem>::Signals::Source;
 
-/// signals: of all columns, if there are such.
+/// signal_source: the split signals of all columns, if they are multiplied (tensor_signals.cuh).
 template <class Shape, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     tensor_sum_kernel(const __grid_constant__ Problem problem, Split split,

@@ -8,8 +8,8 @@
 namespace warpath::core_test {
 namespace {
 
-/// One warp an answer: the numbers below it are before.
-/// Without a guess where `guess` is negative.
+/// Lanes lanes an answer: the numbers below it are before. Without a guess where `guess` is
+/// negative.
 template <int Lanes, class Index>
 __global__ void partition_point_kernel(Index count, Index guess, Index first_answer, Index* found) {
   const auto warp = static_cast<Index>(blockIdx.x * (blockDim.x / Lanes) +
