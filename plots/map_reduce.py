@@ -308,11 +308,11 @@ def variants(archive: Archive) -> Figure:
     return figure
 
 
-def _against_best(rows: list[Row]) -> list[tuple[Row, Row]]:
-    """Each row of automatic, by m, with the fastest other variant of ours at its problem."""
+def _against_best(rows: list[Row], automatic_rows: list[Row]) -> list[tuple[Row, Row]]:
+    """Each row of automatic with the fastest other variant of ours at its problem."""
     others = [row for row in rows if row.role == "technique" and row.variant != "automatic"]
     pairs = []
-    for ours in archives.along(archives.where(rows, variant="automatic"), "m"):
+    for ours in automatic_rows:
         here = [row for row in others if _problem(row) == _problem(ours)]
         if here:
             pairs.append((ours, min(here, key=lambda row: row.timing.median)))
@@ -335,7 +335,7 @@ def _name_choice(axes: Axes, row: Row) -> None:
 def automatic(archive: Archive) -> Figure:
     """The time of what the cost model chose over the time of the best variant, over m."""
     rows = _over_m(archive)
-    pairs = _against_best(rows)
+    pairs = _against_best(rows, archives.along(archives.where(rows, variant="automatic"), "m"))
     if not pairs:
         raise NothingToDraw(
             f"{archive.name} has no point of automatic with another variant beside it"
@@ -558,11 +558,7 @@ def _kind(row: Row) -> str:
 def choice(archive: Archive) -> Figure:
     """The time of what the cost model chose over that of the best variant, by what is computed."""
     rows = archive.timed_rows(("automatic", "tuned_1d", "tuned_2d", "tensor"))
-    pairs = []
-    for ours in archives.where(rows, variant="automatic"):
-        here = [row for row in rows if row is not ours and _problem(row) == _problem(ours)]
-        if here:
-            pairs.append((ours, min(here, key=lambda row: row.timing.median)))
+    pairs = _against_best(rows, archives.where(rows, variant="automatic"))
     if not pairs:
         raise NothingToDraw(
             f"{archive.name} has no point of automatic with another variant beside it"
