@@ -1,9 +1,7 @@
-// For tests: values that travel between host and device, and whether the run shall be short.
+// For tests: values that travel between host and device.
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -11,12 +9,6 @@
 #include "core/cuda_check.cuh"
 
 namespace warpath {
-
-/// Whether the loops shall be short, since a sanitizer makes them slow.
-inline bool is_small() {
-  const char* size = std::getenv("WARPATH_TEST_SIZE");
-  return size != nullptr && std::string_view(size) == "small";
-}
 
 /// The values on the device, once the copy is done.
 template <class T>

@@ -1,4 +1,5 @@
 // Inputs, and outputs, of more than 2^31 elements where memory has room for them.
+#include "../test_size.hpp"
 #include "core/launch.cuh"
 #include "int_sets.hpp"
 #include "support.cuh"

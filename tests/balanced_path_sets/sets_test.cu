@@ -1,6 +1,7 @@
 // All operations on ints, by every variant, on the inputs that may break them.
 #include <gtest/gtest.h>
 
+#include "../test_size.hpp"
 #include "balanced_path_sets/tuning.hpp"
 #include "int_sets.hpp"
 #include "support.cuh"

@@ -1,5 +1,6 @@
 // The pipeline of single_pass: blocks that go through many tiles, and inputs that begin anywhere in
 // a line. Of operation x type x values, as many kernels as differ in code.
+#include "../test_size.hpp"
 #include "balanced_path_sets/dispatch.cuh"
 #include "support.cuh"
 

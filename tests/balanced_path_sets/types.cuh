@@ -7,6 +7,7 @@
 
 #include <limits>
 
+#include "../test_size.hpp"
 #include "balanced_path_sets/balanced_path_sets.cuh"
 #include "support.cuh"
 

@@ -2,6 +2,7 @@
 // used again at once: a missing barrier at a collective's end spoils the next one.
 #include <numeric>
 
+#include "../test_size.hpp"
 #include "core/block.cuh"
 #include "core/launch.cuh"
 #include "support.cuh"

@@ -3,6 +3,7 @@
 // and their emulated twins.
 #include <numeric>
 
+#include "../test_size.hpp"
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "support.cuh"

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "../emulated_device.cuh"
+#include "../test_size.hpp"
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "support.cuh"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "../test_size.hpp"
 #include "core/look_back.cuh"
 #include "support.cuh"
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <functional>
 
+#include "../test_size.hpp"
 #include "core/launch.cuh"
 #include "core/merge_path.cuh"
 #include "support.cuh"

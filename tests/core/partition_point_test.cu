@@ -1,6 +1,7 @@
 // Every answer that a search can have.
 #include <bit>
 
+#include "../test_size.hpp"
 #include "core/launch.cuh"
 #include "core/partition_point.cuh"
 #include "support.cuh"

@@ -2,6 +2,7 @@
 // rows, and many calls on one workspace.
 #include <numeric>
 
+#include "../test_size.hpp"
 #include "core/scan.cuh"
 #include "support.cuh"
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <numeric>
 
+#include "../test_size.hpp"
 #include "core/bits.cuh"
 #include "core/launch.cuh"
 #include "core/reversed_bits.cuh"

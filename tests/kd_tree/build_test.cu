@@ -11,6 +11,7 @@
 #include "../message_of.hpp"
 #include "../number_types.hpp"
 #include "../stream.cuh"
+#include "../test_size.hpp"
 #include "builds.hpp"
 #include "kd_tree/copy_back.cuh"
 #include "kd_tree/nodes.cuh"

@@ -9,6 +9,7 @@
 
 #include "../device_vectors.cuh"
 #include "../number_types.hpp"
+#include "../test_size.hpp"
 #include "builds.hpp"
 #include "kd_tree/build_on_devices.cuh"
 #include "output.cuh"

@@ -9,6 +9,7 @@
 
 #include "../device_vectors.cuh"
 #include "../message_of.hpp"
+#include "../test_size.hpp"
 #include "devices.cuh"
 #include "kd_tree/build_on_devices.cuh"
 #include "points.hpp"

@@ -10,6 +10,7 @@
 #include "../device_vectors.cuh"
 #include "../number_types.hpp"
 #include "../stream.cuh"
+#include "../test_size.hpp"
 #include "core/key_order.cuh"
 #include "kd_tree/fast_build.cuh"
 #include "kd_tree/oracle.hpp"

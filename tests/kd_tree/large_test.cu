@@ -9,6 +9,7 @@
 
 #include "../device_vectors.cuh"
 #include "../stream.cuh"
+#include "../test_size.hpp"
 #include "core/key_order.cuh"
 #include "kd_tree/build.cuh"
 #include "kd_tree/verify.cuh"

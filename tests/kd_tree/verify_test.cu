@@ -15,6 +15,7 @@
 #include "../message_of.hpp"
 #include "../number_types.hpp"
 #include "../stream.cuh"
+#include "../test_size.hpp"
 #include "kd_tree/host_verify.hpp"
 #include "kd_tree/oracle.hpp"
 #include "kd_tree/verify.cuh"

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "../number_types.hpp"
+#include "../test_size.hpp"
 #include "load_balancing_search/intervals.cuh"
 #include "load_balancing_search/row_products.cuh"
 #include "support.cuh"

@@ -1,6 +1,7 @@
 // Every variant over counts, sizes, types and alignments, against the oracle.
 #include <algorithm>
 
+#include "../test_size.hpp"
 #include "support.cuh"
 
 namespace warpath::load_balancing_search::test {

@@ -2,6 +2,7 @@
 // memory it takes.
 #include <limits>
 
+#include "../test_size.hpp"
 #include "support.cuh"
 
 namespace warpath::map_reduce::test {

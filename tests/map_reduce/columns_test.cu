@@ -1,5 +1,6 @@
 // The kernel of few rows, threads over the columns: every shape of its blocks, with as many parts
 // as the test says and not as the cost model does.
+#include "../test_size.hpp"
 #include "support.cuh"
 
 namespace warpath::map_reduce::test {

@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "../number_types.hpp"
+#include "../test_size.hpp"
 #include "gaussian.cuh"
 
 namespace warpath::map_reduce::test {

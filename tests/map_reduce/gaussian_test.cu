@@ -1,6 +1,7 @@
 // Sums of Gaussians in three dimensions, by every variant, against double precision: sizes; points
 // near and far from the origin and from each other; sums whose terms are all equal; numbers that
 // are not finite; widths at the ends of their range. (Other dimensions: dimensions_test.cu.)
+#include "../test_size.hpp"
 #include "gaussian.cuh"
 
 namespace warpath::map_reduce::test {

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "../device_vectors.cuh"
+#include "../test_size.hpp"
 #include "core/launch.cuh"
 #include "map_reduce/instructions.cuh"
 

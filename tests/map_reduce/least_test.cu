@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "../number_types.hpp"
+#include "../test_size.hpp"
 #include "support.cuh"
 
 namespace warpath::map_reduce::test {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "../test_size.hpp"
 #include "support.cuh"
 
 namespace warpath::map_reduce::test {

@@ -1,4 +1,5 @@
 // Plans: what they say, that a call takes no plan of another call, and which kernels they choose.
+#include "../test_size.hpp"
 #include "support.cuh"
 
 namespace warpath::map_reduce::test {

@@ -1,6 +1,7 @@
 // Sums of Gaussians with signals of several numbers, which the tensor kernel adds up by a second
 // matrix product: numbers of very different sizes, and tiles that have nothing in common.
 #include "../number_types.hpp"
+#include "../test_size.hpp"
 #include "gaussian.cuh"
 
 namespace warpath::map_reduce::test {

@@ -2,6 +2,7 @@
 // sign, equal ones, and sums that pass the largest float.
 #include <limits>
 
+#include "../test_size.hpp"
 #include "support.cuh"
 
 namespace warpath::map_reduce::test {

@@ -16,6 +16,7 @@
 #include "../guarded.cuh"
 #include "../message_of.hpp"
 #include "../stream.cuh"
+#include "../test_size.hpp"
 #include "map_reduce/map_reduce.cuh"
 #include "map_reduce/oracle.hpp"
 

@@ -6,6 +6,7 @@
 
 #include "../emulated_device.cuh"
 #include "../message_of.hpp"
+#include "../test_size.hpp"
 #include "core/checked.hpp"
 #include "merge_sort/merge_sort.cuh"
 #include "support.cuh"

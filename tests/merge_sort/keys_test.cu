@@ -1,5 +1,6 @@
 // Every size, arrangement and way, on small tiles: keys, and pairs whose value says where the key
 // came from.
+#include "../test_size.hpp"
 #include "merge_sort/pairs.cuh"
 #include "support.cuh"
 

@@ -1,4 +1,5 @@
 // More than 2^32 elements where memory has room for them; on the executor, fewer.
+#include "../test_size.hpp"
 #include "core/launch.cuh"
 #include "merge_sort/merge_sort.cuh"
 #include "support.cuh"

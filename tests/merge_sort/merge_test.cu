@@ -6,6 +6,7 @@
 #include <random>
 
 #include "../message_of.hpp"
+#include "../test_size.hpp"
 #include "merge_sort/merge.cuh"
 #include "support.cuh"
 

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <random>
 
+#include "../test_size.hpp"
 #include "core/launch.cuh"
 #include "merge_sort/dispatch.cuh"
 #include "merge_sort/items.cuh"

@@ -8,6 +8,7 @@
 
 #include "../message_of.hpp"
 #include "../number_types.hpp"
+#include "../test_size.hpp"
 #include "merge_sort/merge_sort.cuh"
 #include "support.cuh"
 

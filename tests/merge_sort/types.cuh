@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "../test_size.hpp"
 #include "merge_sort/merge_sort.cuh"
 #include "support.cuh"
 

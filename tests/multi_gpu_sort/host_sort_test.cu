@@ -15,6 +15,7 @@
 #include "../device_vectors.cuh"
 #include "../message_of.hpp"
 #include "../ordinals.cuh"
+#include "../test_size.hpp"
 #include "arrays.hpp"
 #include "multi_gpu_sort/multi_gpu_sort.cuh"
 #include "multi_gpu_sort/oracle.hpp"

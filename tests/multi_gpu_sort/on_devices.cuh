@@ -12,6 +12,7 @@
 
 #include "../device_vectors.cuh"
 #include "../ordinals.cuh"
+#include "../test_size.hpp"
 #include "arrays.hpp"
 #include "core/devices.cuh"
 #include "multi_gpu_sort/oracle.hpp"

@@ -17,6 +17,7 @@
 
 #include "../device_vectors.cuh"
 #include "../number_types.hpp"
+#include "../test_size.hpp"
 #include "multi_gpu_sort/multi_gpu_sort.cuh"
 #include "on_devices.cuh"
 

@@ -17,6 +17,7 @@
 #include "../device_vectors.cuh"
 #include "../message_of.hpp"
 #include "../stream.cuh"
+#include "../test_size.hpp"
 #include "arrays.hpp"
 #include "multi_gpu_sort/oracle.hpp"
 #include "multi_gpu_sort/ranks/rank_sort.cuh"

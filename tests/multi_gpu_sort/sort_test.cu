@@ -10,6 +10,7 @@
 
 #include "../device_vectors.cuh"
 #include "../message_of.hpp"
+#include "../test_size.hpp"
 #include "multi_gpu_sort/multi_gpu_sort.cuh"
 #include "multi_gpu_sort/oracle.hpp"
 #include "on_devices.cuh"

@@ -12,6 +12,7 @@
 #include "../device_vectors.cuh"
 #include "../message_of.hpp"
 #include "../number_types.hpp"
+#include "../test_size.hpp"
 #include "multi_gpu_sort/oracle.hpp"
 #include "multi_gpu_sort/sort_superkeys.cuh"
 #include "on_devices.cuh"

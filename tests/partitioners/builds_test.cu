@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "../device_vectors.cuh"
+#include "../test_size.hpp"
 #include "builds.hpp"
 #include "partitioners/dispatch.cuh"
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "../device_vectors.cuh"
+#include "../test_size.hpp"
 #include "core/checked.hpp"
 #include "partitioners/partitioners.cuh"
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "../device_vectors.cuh"
+#include "../test_size.hpp"
 #include "partitioners/level_places.cuh"
 #include "partitioners/levels.cuh"
 #include "partitioners/oracle.hpp"

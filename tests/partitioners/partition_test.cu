@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "../device_vectors.cuh"
+#include "../test_size.hpp"
 #include "elements.hpp"
 
 namespace warpath::partitioners::test {

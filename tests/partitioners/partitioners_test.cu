@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "../device_vectors.cuh"
+#include "../test_size.hpp"
 #include "builds.hpp"
 #include "partitioners/selection.hpp"
 

@@ -3,6 +3,7 @@
 #include <future>
 #include <utility>
 
+#include "../test_size.hpp"
 #include "compaction_suite.cuh"
 #include "elements.cuh"
 #include "operations.hpp"
@@ -151,7 +152,7 @@ TEST(CompactIf, DoesNotWaitForTheStream) {
 // Sizes at which `automatic` takes each of the kernels. They are more than a thousand tiles, so
 // that a look back goes over several rows of 32.
 TEST(CompactIf, AutomaticPaths) {
-  if (is_small_run()) GTEST_SKIP() << "WARPATH_TEST_SIZE=small";
+  if (is_small()) GTEST_SKIP() << "WARPATH_TEST_SIZE=small";
   using Tuning = detail::TuningOf<CompactIf<Element12>::Rule>;
   Laboratory laboratory;
   const Way way = single_pass_by(Path::automatic);

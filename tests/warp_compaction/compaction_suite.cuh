@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "../test_size.hpp"
 #include "laboratory.cuh"
 #include "warp_compaction/dispatch.cuh"
 #include "warp_compaction/tuning.hpp"
@@ -21,11 +22,12 @@ template <class Rule>
 std::int64_t tile_of(const Way& way) {
   using Tuning = detail::TuningOf<Rule>;
   if constexpr (!detail::is_in_registers<Rule>) {
-    const bool is_small = way.options.path == Path::small || way.options.path == Path::automatic;
+    const bool is_small_tile =
+        way.options.path == Path::small || way.options.path == Path::automatic;
     if constexpr (detail::has_pipeline<Rule>()) {
       if (way.options.path == Path::pipeline) return Tuning::Pipeline::tile_items;
     }
-    return is_small ? Tuning::Small::tile_items : Tuning::Plain::tile_items;
+    return is_small_tile ? Tuning::Small::tile_items : Tuning::Plain::tile_items;
   } else {
     if constexpr (detail::is_listed_without_pipeline<Rule>) {
       if (way.options.path == Path::medium || way.options.path == Path::plain) {
@@ -76,7 +78,7 @@ TYPED_TEST_P(CompactionTest, SmallSizes) {
   for (const std::int64_t n : {0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 129, 1000}) {
     for (const Distribution distribution : all_distributions) {
       for (const Way& way : single_pass_ways) {
-        if (this->random_() % (is_small_run() ? 16 : 2) != 0) continue;
+        if (this->random_() % (is_small() ? 16 : 2) != 0) continue;
         this->expect_right(this->next_case(way, n, distribution));
       }
     }
@@ -90,7 +92,7 @@ TYPED_TEST_P(CompactionTest, TileBorders) {
     const std::int64_t tile = tile_of<typename TypeParam::Rule>(way);
     for (const std::int64_t n : {tile - 1, tile, tile + 1, 2 * tile - 1, 2 * tile, 2 * tile + 1}) {
       for (const Distribution distribution : all_distributions) {
-        if (this->random_() % (is_small_run() ? 16 : 2) != 0) continue;
+        if (this->random_() % (is_small() ? 16 : 2) != 0) continue;
         this->expect_right(this->next_case(way, n, distribution));
       }
     }
@@ -102,11 +104,11 @@ TYPED_TEST_P(CompactionTest, TileBorders) {
 TYPED_TEST_P(CompactionTest, ManyTiles) {
   for (const Way& way : single_pass_ways) {
     const bool is_pipeline = way.options.path == Path::pipeline;
-    if (way.options.path == Path::automatic || (is_small_run() && !is_pipeline)) continue;
-    const std::int64_t tiles = is_small_run() ? 72 : is_pipeline ? 77 : 35;
+    if (way.options.path == Path::automatic || (is_small() && !is_pipeline)) continue;
+    const std::int64_t tiles = is_small() ? 72 : is_pipeline ? 77 : 35;
     const std::int64_t n = tiles * tile_of<typename TypeParam::Rule>(way) + 13;
     this->expect_right(this->next_case(way, n, Distribution::long_runs));
-    if (is_small_run()) continue;
+    if (is_small()) continue;
     this->expect_right(this->next_case(way, n, this->any_distribution()));
     if (is_pipeline) this->expect_right(this->next_case(way, n, Distribution::uniform));
   }
@@ -118,7 +120,7 @@ TYPED_TEST_P(CompactionTest, TwoPasses) {
   constexpr std::int64_t row_each = detail::two_pass_warps * 32;
   for (const Way& way : two_pass_ways) {
     std::vector<std::int64_t> sizes = {0, 1, 32, 33, 1001, row_each - 1, row_each, row_each + 1};
-    if (is_small_run()) {
+    if (is_small()) {
       sizes = {33};
     } else {
       std::shuffle(sizes.begin(), sizes.end(), this->random_);
@@ -141,7 +143,7 @@ TYPED_TEST_P(CompactionTest, Alignments) {
       for (int out_offset = 0; out_offset < 8; ++out_offset) {
         // All offsets of the outputs, and all of the inputs; of the pairs of them some.
         const bool is_edge = in_offset == 0 || out_offset == 0;
-        if (is_small_run() ? this->random_() % 32 != 0 : !is_edge && this->random_() % 8 != 0) {
+        if (is_small() ? this->random_() % 32 != 0 : !is_edge && this->random_() % 8 != 0) {
           continue;
         }
         Case c = this->next_case(way, tile_of<typename TypeParam::Rule>(way) + 5,

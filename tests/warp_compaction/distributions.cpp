@@ -1,8 +1,6 @@
 #include "distributions.hpp"
 
 #include <algorithm>
-#include <cstdlib>
-#include <string_view>
 
 namespace warpath::warp_compaction::test {
 
@@ -86,11 +84,6 @@ std::vector<unsigned char> make_flags(Distribution distribution, std::int64_t n,
                (distribution == Distribution::every_33rd && i % 33 == 32);
   }
   return flags;
-}
-
-bool is_small_run() {
-  const char* size = std::getenv("WARPATH_TEST_SIZE");
-  return size != nullptr && std::string_view(size) == "small";
 }
 
 }  // namespace warpath::warp_compaction::test

@@ -45,7 +45,4 @@ std::vector<std::uint64_t> make_keys(Distribution distribution, std::int64_t n, 
 std::vector<unsigned char> make_flags(Distribution distribution, std::int64_t n, std::int64_t tile,
                                       Random& random);
 
-/// WARPATH_TEST_SIZE=small, for the slow sanitizers: fewer and smaller inputs.
-bool is_small_run();
-
 }  // namespace warpath::warp_compaction::test

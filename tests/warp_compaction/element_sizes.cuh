@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../test_size.hpp"
 #include "compaction_suite.cuh"
 #include "laboratory.cuh"
 #include "warp_compaction/oracle.hpp"
@@ -102,7 +103,7 @@ inline void expect_right_at_all_sizes(const ElementKind& kind) {
     expect_right(way, 5003, Distribution::everything);
     expect_right(way, 5003, Distribution::nothing);
   }
-  if (is_small_run()) return;
+  if (is_small()) return;
   for (const Way& way : {two_pass_ways[0], two_pass_ways[3]}) {
     for (const std::int64_t n : {33, 70'001}) expect_right(way, n, Distribution::uniform);
   }

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "../test_size.hpp"
 #include "laboratory.cuh"
 #include "operations.hpp"
 
@@ -19,13 +20,13 @@ TEST_P(MixedCalls, ShareOneWorkspace) {
                                                check_remove_duplicates};
   Laboratory laboratory;
   Random random(static_cast<std::uint64_t>(20260710 + GetParam()));
-  const int calls = is_small_run() ? 12 : 60;
+  const int calls = is_small() ? 12 : 60;
   for (int call = 0; call < calls; ++call) {
     Case c;
     // Two-pass calls are slow on the emulator; some, so that their scratch memory is there too.
     c.way = random() % 6 == 0 ? two_pass_ways[random() % two_pass_ways.size()]
                               : single_pass_ways[random() % single_pass_ways.size()];
-    const double most = is_small_run() ? 20'000 : 200'000;
+    const double most = is_small() ? 20'000 : 200'000;
     const double share = static_cast<double>(random() % 1000) / 1000;
     c.n = static_cast<std::int64_t>(std::pow(most, share));  // as many small ones as large ones
     c.distribution = all_distributions[random() % all_distributions.size()];
