@@ -2,14 +2,16 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "build_info.hpp"
 #include "git_version.hpp"
@@ -42,6 +44,18 @@ Json describe(const Device& device) {
           {"topology", topology}};
 }
 
+/// Goes on from the hash of what came before.
+std::uint64_t fnv1a(std::string_view bytes, std::uint64_t hash = 0xcbf29ce484222325ULL) {
+  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
+  return hash;
+}
+
+std::string in_hexadecimal(std::uint64_t hash) {
+  std::array<char, 17> text{};
+  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
+  return text.data();
+}
+
 }  // namespace
 
 std::string cpu_name() {
@@ -62,18 +76,20 @@ std::string utc_now() {
   return text.data();
 }
 
-std::string hash_text(const std::string& bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3ULL;
-  std::array<char, 17> text{};
-  std::snprintf(text.data(), text.size(), "%016llx", static_cast<unsigned long long>(hash));
-  return text.data();
+std::string hash_text(std::string_view bytes) {
+  return in_hexadecimal(fnv1a(bytes));
 }
 
 std::string build_id() {
   static const std::string id = [] {
     std::ifstream program("/proc/self/exe", std::ios::binary);
-    return hash_text({std::istreambuf_iterator<char>(program), {}});
+    std::uint64_t hash = fnv1a({});
+    std::vector<char> block(1 << 20);
+    while (program) {
+      program.read(block.data(), static_cast<std::streamsize>(block.size()));
+      hash = fnv1a({block.data(), static_cast<std::size_t>(program.gcount())}, hash);
+    }
+    return in_hexadecimal(hash);
   }();
   return id;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "harness/device.hpp"
 #include "harness/value.hpp"
@@ -24,6 +25,6 @@ std::string cpu_name();
 std::string utc_now();
 
 /// 16 hexadecimal digits of the FNV-1a hash.
-std::string hash_text(const std::string& bytes);
+std::string hash_text(std::string_view bytes);
 
 }  // namespace warpath::harness
