@@ -14,7 +14,7 @@ namespace warpath::core_test {
 namespace {
 
 constexpr int warps = 3;
-constexpr int threads = warps * warp_threads;
+constexpr int all_threads = warps * warp_threads;
 
 template <class T>
 __global__ void warp_sums_kernel(const T* values, T* sums, T* inclusive) {
@@ -26,15 +26,15 @@ __global__ void warp_sums_kernel(const T* values, T* sums, T* inclusive) {
 /// Runs both collectives over one value a thread, and compares every lane's results.
 template <class T>
 void expect_sums(const std::vector<T>& values) {
-  ASSERT_EQ(values.size(), std::size_t{threads});
+  ASSERT_EQ(values.size(), std::size_t{all_threads});
   const DeviceBuffer<T> in = on_device(values);
-  DeviceBuffer<T> sums(threads);
-  DeviceBuffer<T> inclusive(threads);
-  launch({1, threads}, warp_sums_kernel<T>, in.data(), sums.data(), inclusive.data());
+  DeviceBuffer<T> sums(all_threads);
+  DeviceBuffer<T> inclusive(all_threads);
+  launch({1, all_threads}, warp_sums_kernel<T>, in.data(), sums.data(), inclusive.data());
 
-  std::vector<T> expected_sums(threads);
-  std::vector<T> expected_inclusive(threads);
-  for (int first = 0; first < threads; first += warp_threads) {
+  std::vector<T> expected_sums(all_threads);
+  std::vector<T> expected_inclusive(all_threads);
+  for (int first = 0; first < all_threads; first += warp_threads) {
     std::partial_sum(values.begin() + first, values.begin() + first + warp_threads,
                      expected_inclusive.begin() + first);
     std::fill_n(expected_sums.begin() + first, +warp_threads,
@@ -52,14 +52,14 @@ TYPED_TEST_SUITE(WarpSums, Integers);
 TYPED_TEST(WarpSums, OfRandomValues) {
   for (std::uint64_t seed = 1; seed <= (is_small() ? 3 : 20); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
-    expect_sums(random_values<TypeParam>(threads, seed));
+    expect_sums(random_values<TypeParam>(all_threads, seed));
   }
 }
 
 TYPED_TEST(WarpSums, OfOneLaneAlone) {
-  for (int lane = 0; lane < threads; lane += is_small() ? 7 : 1) {
+  for (int lane = 0; lane < all_threads; lane += is_small() ? 7 : 1) {
     SCOPED_TRACE("thread " + std::to_string(lane));
-    std::vector<TypeParam> values(threads, 0);
+    std::vector<TypeParam> values(all_threads, 0);
     values[lane] = 1000 + lane;
     expect_sums(values);
   }
@@ -72,7 +72,7 @@ TEST(WarpSumOfLargeValues, CarriesFromDigitToDigit) {
        {(std::uint64_t{1} << 21) - 1, std::uint64_t{1} << 21, (std::uint64_t{1} << 42) - 1,
         std::uint64_t{1} << 42, two_to_62 / 32 - 1, two_to_62 / 32}) {
     SCOPED_TRACE("32 times " + std::to_string(value));
-    expect_sums(std::vector<std::uint64_t>(threads, value));
+    expect_sums(std::vector<std::uint64_t>(all_threads, value));
   }
 }
 
@@ -80,7 +80,7 @@ TEST(WarpSumOfLargeValues, OneLargeAmongSmall) {
   const std::uint64_t large = (std::uint64_t{1} << 62) - 32;
   for (int lane = 0; lane < warp_threads; ++lane) {
     SCOPED_TRACE("lane " + std::to_string(lane));
-    std::vector<std::uint64_t> values(threads, 1);
+    std::vector<std::uint64_t> values(all_threads, 1);
     values[lane] = large;
     expect_sums(values);
   }
@@ -93,14 +93,14 @@ __global__ void places_kernel(int* lanes, int* warp_indices, unsigned* below) {
 }
 
 TEST(Warp, KnowsItsPlaces) {
-  DeviceBuffer<int> lanes(threads);
-  DeviceBuffer<int> warp_indices(threads);
-  DeviceBuffer<unsigned> below(threads);
-  launch({1, threads}, places_kernel, lanes.data(), warp_indices.data(), below.data());
+  DeviceBuffer<int> lanes(all_threads);
+  DeviceBuffer<int> warp_indices(all_threads);
+  DeviceBuffer<unsigned> below(all_threads);
+  launch({1, all_threads}, places_kernel, lanes.data(), warp_indices.data(), below.data());
   const std::vector<int> lane = on_host(lanes);
   const std::vector<int> warp = on_host(warp_indices);
   const std::vector<unsigned> mask = on_host(below);
-  for (int thread = 0; thread < threads; ++thread) {
+  for (int thread = 0; thread < all_threads; ++thread) {
     EXPECT_EQ(lane[thread], thread % 32);
     EXPECT_EQ(warp[thread], thread / 32);
     EXPECT_EQ(mask[thread], static_cast<unsigned>((std::uint64_t{1} << thread % 32) - 1));

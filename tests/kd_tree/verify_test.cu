@@ -215,7 +215,7 @@ TYPED_TEST(VerifyLarge, FindsWhatAllAncestorsTell) {
       const PointSet<C> points = make_points<C>(n, dimensions, distribution, random());
       const References right = oracle::median_stores(points, oracle::numbers(points, false));
       this->expect_as_by_all_ancestors(points, right, n);
-      for (int i = 0; i < (is_small() ? 4 : 12); ++i) {
+      for (int i = 0; i < (is_small() ? 2 : 12); ++i) {
         References wrong = right;
         References below;  // a level more than the tree has, where it is not empty
         PointSet<C> moved = points;

@@ -200,7 +200,6 @@ TEST(BadInput, ValuesThatDoNotFit) {
 
 TEST(Empty, NoColumnsGiveTheNeutralElement) {
   Memory memory;
-  constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto none = over_j(Array<float, 3>{memory.y.data(), 0});
   const auto rows = memory.rows();
   for (const Options& options : all_options(false)) {

@@ -8,8 +8,6 @@ namespace warpath::map_reduce::test {
 namespace {
 
 using Data = GaussianData<float, 3, 1>;
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 Data data_of(std::int64_t M, std::int64_t N, const Box& box = {}) {
   return gaussian_data<float, 3, 1>(M, N, box);

@@ -18,8 +18,6 @@ namespace {
 
 // ---------------------------------------------------------------- powers of two
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-
 __global__ void exp2_kernel(const float* x, float* powers, int count) {
   const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < count) powers[i] = detail::exp2_approx(x[i]);
@@ -177,7 +175,7 @@ constexpr int product_columns = 8;
 constexpr int depth = 16;
 
 /// A product and what goes into it, as a person would write it.
-struct Product {
+struct SmallProduct {
   std::uint32_t a[product_rows][depth];  ///< halves
   std::uint32_t b[depth][product_columns];
   float sum[product_rows][product_columns];
@@ -189,7 +187,7 @@ struct Lane {
   float sum[4];
 };
 
-Lane lane_of(const Product& product, int lane) {
+Lane lane_of(const SmallProduct& product, int lane) {
   const int g = lane / 4;
   const int t = lane % 4;
   const auto pair = [](std::uint32_t first, std::uint32_t second) { return first | second << 16; };
@@ -211,10 +209,10 @@ __global__ void multiply_kernel(const Lane* lanes, float* products) {
 }
 
 /// Runs them, three warps a block: what every lane gets.
-std::vector<float> multiplied(const std::vector<Product>& products) {
+std::vector<float> multiplied(const std::vector<SmallProduct>& products) {
   constexpr unsigned warps = 3;
   std::vector<Lane> lanes;
-  for (const Product& product : products) {
+  for (const SmallProduct& product : products) {
     for (int lane = 0; lane < 32; ++lane) lanes.push_back(lane_of(product, lane));
   }
   const DeviceBuffer<Lane> in = on_device(lanes);
@@ -226,7 +224,7 @@ std::vector<float> multiplied(const std::vector<Product>& products) {
 
 /// Compares every number with the sum of its 16 products. The error is relative to the sum of their
 /// sizes. products: a multiple of three.
-void expect_products(const std::vector<Product>& products, double most_error) {
+void expect_products(const std::vector<SmallProduct>& products, double most_error) {
   const std::vector<float> found = multiplied(products);
   ASSERT_EQ(found.size(), products.size() * product_rows * product_columns);
   for (std::size_t p = 0; p < products.size(); ++p) {
@@ -250,8 +248,8 @@ void expect_products(const std::vector<Product>& products, double most_error) {
 }
 
 template <class Half, class Sum>
-Product product_of(Half half, Sum sum) {
-  Product product;
+SmallProduct product_of(Half half, Sum sum) {
+  SmallProduct product;
   for (auto& row : product.a) std::generate(std::begin(row), std::end(row), half);
   for (auto& row : product.b) std::generate(std::begin(row), std::end(row), half);
   for (auto& row : product.sum) std::generate(std::begin(row), std::end(row), sum);
@@ -262,7 +260,7 @@ TEST(TensorCores, MultiplyIntegersExactly) {
   std::mt19937 random(3);
   const auto half = [&] { return nearest_half(static_cast<float>(random() % 31) - 15); };
   const auto sum = [&] { return static_cast<float>(random() % 2001) - 1000; };
-  std::vector<Product> products;
+  std::vector<SmallProduct> products;
   for (int i = 0; i < (is_small() ? 3 : 30); ++i) products.push_back(product_of(half, sum));
   expect_products(products, 0);
 }
@@ -278,7 +276,7 @@ TEST(TensorCores, MultiplyAnyHalves) {
     return bits;
   };
   std::uniform_real_distribution<float> sum(-1e6f, 1e6f);
-  std::vector<Product> products;
+  std::vector<SmallProduct> products;
   for (int i = 0; i < (is_small() ? 3 : 300); ++i) {
     products.push_back(product_of(half, [&] { return sum(random); }));
   }
@@ -291,7 +289,7 @@ TEST(TensorCores, MultiplyAnyHalves) {
 // Sums are cut off, not rounded: errors of many sums add up. 1 + 0x3p-24 is nearest to 1 + 0x1p-22.
 TEST(TensorCores, CutOffWhatAFloatCannotHold) {
   for (const float sign : {1.0f, -1.0f}) {
-    Product product{};
+    SmallProduct product{};
     for (auto& row : product.sum) std::fill(std::begin(row), std::end(row), sign);
     for (auto& row : product.a) {
       row[3] = nearest_half(sign * 0x1p-12f);

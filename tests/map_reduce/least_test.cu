@@ -10,9 +10,6 @@
 namespace warpath::map_reduce::test {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
-
 template <class Reduction>
 void expect_exactly(
     const Reduction& reduction, bool has_tensor,

@@ -92,7 +92,6 @@ TEST(Lists, OfEveryLength) {
 
 // The Gram form rules out no column of a row that is not finite, and none that is beyond halves.
 TEST(Lists, OfPointsThatAreFarAwayOrNotFinite) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
   std::vector<float> x(3 * 71, 0.25f);
   x[3 * 7] = infinity;
   x[3 * 40 + 1] = std::numeric_limits<float>::quiet_NaN();

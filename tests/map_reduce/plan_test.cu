@@ -101,8 +101,8 @@ TEST(ThePlan, GivesNoThreadMoreColumnsThanAShareHas) {
 
 // ---------------------------------------------------------------- calls with a plan
 
-struct Memory {
-  explicit Memory(std::int64_t M = 50, std::int64_t N = 80)
+struct PlannedMemory {
+  explicit PlannedMemory(std::int64_t M = 50, std::int64_t N = 80)
       : x(on_device(uniform<float>(3 * M, 1))),
         y(on_device(uniform<float>(3 * N, 2))),
         b(on_device(uniform<float>(N, 3))),
@@ -125,7 +125,7 @@ struct Memory {
 };
 
 TEST(CallsWithAPlan, DoTheSameAsCallsWithItsOptions) {
-  const Memory memory(200, is_small() ? 500 : 1500);
+  const PlannedMemory memory(200, is_small() ? 500 : 1500);
   for (const Options& options : all_options(true)) {
     SCOPED_TRACE(name_of(options));
     Guarded<float> by_plan(200);
@@ -142,14 +142,14 @@ TEST(CallsWithAPlan, DoTheSameAsCallsWithItsOptions) {
 }
 
 TEST(CallsWithAPlan, TakeItForOtherDataAndParameters) {
-  Memory memory;
-  const Memory others;
+  PlannedMemory memory;
+  const PlannedMemory others;
   const Plan made = plan(Gaussian3(), Sum<float>(), others.rows(), others.columns());
   EXPECT_EQ(memory.message(made, Gaussian3(2.0f)), "nothing");
 }
 
 TEST(CallsWithAPlan, RefuseThatOfAnotherCall) {
-  Memory memory;
+  PlannedMemory memory;
   EXPECT_EQ(memory.message(plan_of(50, 80)), "nothing");
   EXPECT_EQ(memory.message(plan_of(49, 80)), "the plan was made for M = 49: this call has 50");
   EXPECT_EQ(memory.message(plan_of(50, 800)), "the plan was made for N = 800: this call has 80");

@@ -90,7 +90,6 @@ TEST(Signals, SmallOnesNearAndLargeOnesFar) {
 
 // A number that is 0 everywhere, and one that is not finite somewhere: the others stay right.
 TEST(Signals, ZerosAndWhatIsNotFinite) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
   auto data =
       data_of<3, 5>(71, columns(), [](std::size_t, std::size_t e) { return e == 2 ? 0 : 1; });
   expect_each_number(data);

@@ -8,8 +8,6 @@
 namespace warpath::map_reduce::test {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 constexpr float largest = std::numeric_limits<float>::max();
 
 /// b_j as it is.

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@
 #include "map_reduce/oracle.hpp"
 
 namespace warpath::map_reduce::test {
+
+inline constexpr float infinity = std::numeric_limits<float>::infinity();
+inline constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 /// Numbers in [low, low + span).
 template <class T>

@@ -291,6 +291,7 @@ TEST(AfterAnError, TheKeysAreAPermutation) {
   auto expected = keys;
   std::sort(expected.begin(), expected.end());
   for (const std::int64_t chunk : {1024, 512}) {
+    if (is_small() && chunk != 1024) continue;
     bool is_partial = false;
     for (int calls = 0;; calls = 3 * calls + 1) {
       SCOPED_TRACE(std::to_string(calls) + " calls, chunks of " + std::to_string(chunk));

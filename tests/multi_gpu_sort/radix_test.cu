@@ -31,7 +31,7 @@ K of_bits(std::uint64_t bits) {
   return key;
 }
 
-/// Key i of n.
+/// RadixKey i of n.
 template <class K>
 K key_of(const std::string& kind, std::int64_t i, std::int64_t n, std::mt19937_64& random) {
   const std::uint64_t bits = random();
@@ -147,7 +147,7 @@ TYPED_TEST(RadixOf, SortsNumbersOfEachKind) {
   }
 }
 
-using Key = std::conditional_t<has_few_types, float, std::uint32_t>;
+using RadixKey = std::conditional_t<has_few_types, float, std::uint32_t>;
 class RadixOnDevices : public OnSomeDevices {};
 INSTANTIATE_TEST_SUITE_P(Count, RadixOnDevices, testing::Range(1, 9),
                          [](const auto& of) { return std::to_string(of.param); });
@@ -159,12 +159,13 @@ TEST_P(RadixOnDevices, SortsPartsOfAnySizes) {
     expect_sorted<float>("uniform", n, GetParam(), false, devices, memory);
   }
   for (const std::string& kind : kinds()) {
-    expect_sorted<Key>(kind, 700, GetParam(), true, devices, memory);
+    expect_sorted<RadixKey>(kind, 700, GetParam(), true, devices, memory);
     if (GetParam() > 4) continue;
     expect_sorted<std::int64_t>(kind, 1300, GetParam(), false, devices, memory);
     if (HasFailure()) return;
   }
-  expect_sorted<Key>("half equal", is_small() ? 5000 : 60'001, GetParam(), false, devices, memory);
+  expect_sorted<RadixKey>("half equal", is_small() ? 5000 : 60'001, GetParam(), false, devices,
+                          memory);
 }
 
 // The borders' bins have more keys than one device sorts for the others, so that their next bits

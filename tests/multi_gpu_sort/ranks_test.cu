@@ -88,8 +88,8 @@ std::vector<T> unguarded(const DeviceBuffer<T>& buffer, cudaStream_t stream) {
   return {all.begin() + guard, all.end() - guard};
 }
 
-const std::vector<std::string> arrangements = {"uniform", "sorted", "reversed", "all equal",
-                                               "half equal"};
+const std::vector<std::string> arrangements_of_ranks = {"uniform", "sorted", "reversed",
+                                                        "all equal", "half equal"};
 
 template <class K, class Less>
 void expect_keys_sorted(const Parts<K>& parts, Less less) {
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, RankSort, testing::Values(1, 2, 3, 4, 5, 7, 8),
 
 TEST_P(RankSort, OfKeysAndPairs) {
   for (const std::int64_t n : {0, 1, 7, is_small() ? 300 : 3001}) {
-    for (const std::string& arrangement : arrangements) {
+    for (const std::string& arrangement : arrangements_of_ranks) {
       for (const bool is_even : {true, false}) {
         if (n < 10 && is_even) continue;
         SCOPED_TRACE(std::to_string(n) + " keys, " + arrangement +
@@ -192,7 +192,7 @@ class Counting : public Transport {
 // Where the parts do not overlap, a pivot from the middle of the longest interval would halve one
 // part in a round, and take rounds for each.
 TEST(Cuts, TakeAtMostTwoRoundsForEachBitOfTheNumberOfElements) {
-  for (const std::string& arrangement : arrangements) {
+  for (const std::string& arrangement : arrangements_of_ranks) {
     SCOPED_TRACE(arrangement);
     constexpr int ranks = 8;
     const auto parts = cut(numbers<int>(arrangement, 4096, 1), ranks, true, 1);
@@ -375,7 +375,7 @@ TEST(Refuses, APartThatIsNone) {
 }
 
 /// No order at all.
-struct NoOrder {
+struct AnyOrder {
   __host__ __device__ bool operator()(int a, int b) const { return (a % 7) * (b % 7) % 7 < 3; }
 };
 TEST(Refuses, ToWriteElsewhereIfLessIsNoOrder) {
@@ -385,7 +385,7 @@ TEST(Refuses, ToWriteElsewhereIfLessIsNoOrder) {
     RankMemory memory;
     auto keys = guarded(own(parts, transport), stream);
     message_of<std::exception>(
-        [&] { sort_keys(transport, inside(keys), memory, stream, NoOrder{}); });
+        [&] { sort_keys(transport, inside(keys), memory, stream, AnyOrder{}); });
     unguarded(keys, stream);
   });
 }

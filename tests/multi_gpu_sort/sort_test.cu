@@ -18,7 +18,7 @@
 namespace warpath::multi_gpu_sort::test {
 namespace {
 
-std::vector<std::string> arrangements() {
+std::vector<std::string> arrangements_of_parts() {
   if (is_small()) return {"few unique", "reversed", "zipf"};
   return {"uniform", "sorted", "reversed", "all equal", "few unique", "half equal", "zipf"};
 }
@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, Sort, testing::Range(1, 9),
 TEST_P(Sort, OfKeysAndPairs) {
   const Devices devices(ordinals(GetParam()));
   for (const std::int64_t n : {0, 1, 7, is_small() ? 300 : 1000, is_small() ? 2001 : 40'001}) {
-    for (const std::string& arrangement : arrangements()) {
+    for (const std::string& arrangement : arrangements_of_parts()) {
       for (const bool is_even : {true, false}) {
         for (const Way& way : ways(GetParam())) {
           SCOPED_TRACE(std::to_string(n) + " keys, " + arrangement +

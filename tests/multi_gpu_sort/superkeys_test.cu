@@ -149,7 +149,7 @@ std::vector<std::int64_t> sizes(std::int64_t n, int devices, bool is_even, unsig
   return all;
 }
 
-std::vector<Options> ways(int devices) {
+std::vector<Options> ways_of_superkeys(int devices) {
   std::vector<Options> all = {{Variant::splitter_merge, Exchange::direct, {}, {}}};
   if ((devices & (devices - 1)) == 0) {
     all.push_back({Variant::swap_merge, Exchange::direct, {}, {}});
@@ -170,7 +170,7 @@ TEST_P(Superkeys, OfTuplesThatTie) {
         const auto seed = static_cast<unsigned>(n) + range + static_cast<unsigned>(GetParam());
         const auto counts = sizes(n, GetParam(), is_even, seed);
         const auto new_counts = sizes(n, GetParam(), seed % 2 == 0, seed + 1);
-        for (const Options& options : ways(GetParam())) {
+        for (const Options& options : ways_of_superkeys(GetParam())) {
           SCOPED_TRACE(std::to_string(n) + " tuples of coordinates below " + std::to_string(range) +
                        (is_even ? ", even, " : ", uneven, ") +
                        std::string(enum_name(options.variant)));
@@ -242,7 +242,7 @@ TEST(SuperkeysRefuse, Nan) {
   std::vector<float> all = coordinates<float>(900, 3, 7, 1);
   all[3 * 700 + 2] = std::numeric_limits<float>::quiet_NaN();
   Memory memory;
-  for (const Options& options : ways(2)) {
+  for (const Options& options : ways_of_superkeys(2)) {
     for (const bool are_numbered : {true, false}) {
       const Given<float> given(devices, all, {400, 500}, 3, are_numbered);
       Taken<float> taken(devices, {500, 400}, 3);
