@@ -12,7 +12,8 @@
 #define __launch_bounds__(...)
 #define __cluster_dims__(...)
 #define __maxnreg__(...)
-// As the compiler pleases: forced, it makes so much more code that compiling takes half as long again under AddressSanitizer.
+// As the compiler pleases: forced, it makes so much more code that compiling takes half as long
+// again under AddressSanitizer.
 #define __forceinline__ inline
 // Empty: the C++ library writes the word within attributes, where nothing is allowed.
 #define __noinline__
