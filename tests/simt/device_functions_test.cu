@@ -268,7 +268,7 @@ __global__ void atomics_kernel(T* cells) {
   atomicXor(&cells[5], mine);
   atomicSub(&cells[6], T(1));
   atomicExch(&cells[7], T(42));
-  T seen = cells[8] * 0, expected;
+  T seen = 0, expected;
   do {  // one more, by hand
     expected = seen;
     seen = atomicCAS(&cells[8], expected, expected + 1);
