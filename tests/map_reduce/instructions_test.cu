@@ -12,6 +12,7 @@
 #include "../test_size.hpp"
 #include "core/launch.cuh"
 #include "map_reduce/instructions.cuh"
+#include "support.cuh"
 
 namespace warpath::map_reduce::test {
 namespace {
