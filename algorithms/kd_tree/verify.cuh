@@ -85,7 +85,7 @@ struct Verified {
   }
   __device__ __forceinline__ void see(std::uint32_t number) const {
     const std::uint32_t bit = 1u << number % 32;
-    if ((atomicOr(&seen[number / 32], bit) & bit) != 0) *twice = 1;
+    if ((atomicOr(&seen[number / 32], bit) & bit) != 0) atomicExch(twice, 1ULL);
   }
 };
 
