@@ -7,8 +7,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
+
+#ifdef SIMT_EMULATION
+#include "simt/matrix.hpp"
+#endif
 
 namespace warpath::map_reduce::detail {
 
@@ -38,16 +41,7 @@ __device__ __forceinline__ float root_approx(float x) {
 /// The bits of the half (binary16) that is nearest to x; an infinity from 65520 on.
 __device__ __forceinline__ std::uint32_t half_bits(float x) {
 #ifdef SIMT_EMULATION
-  const std::uint32_t sign = std::signbit(x) ? 0x8000u : 0u;
-  if (x == 0) return sign;
-  if (!(std::fabs(x) < 65520.0f)) return sign | 0x7C00u;
-  int exponent = 0;
-  std::frexp(x, &exponent);
-  exponent = exponent < -13 ? -13 : exponent;  // from here on subnormal: multiples of 2^-24
-  const auto digits = static_cast<std::uint32_t>(
-      std::nearbyint(std::ldexp(std::fabs(x), 11 - exponent)));  // at most 2^11
-  // The leading digit is not stored, but adds one to the exponent's field.
-  return sign | ((static_cast<std::uint32_t>(exponent + 13) << 10) + digits);
+  return simt::half_bits(x);
 #else
   std::uint16_t half;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(x));
@@ -57,11 +51,7 @@ __device__ __forceinline__ std::uint32_t half_bits(float x) {
 /// The value of a half.
 __device__ __forceinline__ float half_value(std::uint32_t bits) {
 #ifdef SIMT_EMULATION
-  const int field = static_cast<int>(bits >> 10 & 31);
-  const auto digits = static_cast<float>(bits & 1023);
-  if (field == 31) return (bits & 0x8000u) != 0 ? -INFINITY : INFINITY;
-  const float value = field == 0 ? std::ldexp(digits, -24) : std::ldexp(digits + 1024, field - 25);
-  return (bits & 0x8000u) != 0 ? -value : value;
+  return simt::half_value(bits);
 #else
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<std::uint16_t>(bits)));
@@ -120,29 +110,6 @@ __device__ __forceinline__ void copies_wait() {
 #endif
 }
 
-#ifdef SIMT_EMULATION
-/// A sum as Hopper's tensor cores make it: digits below 2^-25 of the largest addend's leading one
-/// are cut off from each addend, and those of the sum that a float has no room for. Model: M.
-/// Fasi, N. J. Higham, M. Mikaitis, S. Pranesh, "Numerical behavior of NVIDIA tensor cores", PeerJ
-/// Computer Science 7:e330, 2021, https://doi.org/10.7717/peerj-cs.330
-inline float truncated_sum(const float (&addends)[17]) {
-  float largest = 0;
-  float rounded = 0;
-  for (const float addend : addends) {
-    largest = std::fmax(largest, std::fabs(addend));
-    rounded += addend;
-  }
-  if (largest == 0 || !std::isfinite(rounded)) return rounded;
-  const int digits = 25 - std::ilogb(largest);  // after the point
-  const double scale = std::ldexp(1.0, digits);
-  std::int64_t sum = 0;
-  for (const float addend : addends) sum += static_cast<std::int64_t>(addend * scale);
-  std::int64_t unit = 1;
-  while (std::abs(sum) / unit >> 24 != 0) unit *= 2;
-  return static_cast<float>(std::ldexp(static_cast<double>(sum / unit * unit), -digits));
-}
-#endif
-
 /// One warp multiplies A (16 x 16 halves, by rows) by B (16 x 8, by columns) into single precision.
 /// With g = lane / 4 and t = lane % 4, a lane holds, two neighbours in k to a register,
 ///   a[0], a[1]       A's rows g and g + 8 at k = 2t and 2t + 1;  a[2], a[3]: at k = 2t + 8 and on
@@ -153,33 +120,7 @@ __device__ __forceinline__ void multiply_16x16x8(const std::uint32_t (&a)[4],
                                                  const std::uint32_t (&b)[2], const float (&sum)[4],
                                                  float (&product)[4]) {
 #ifdef SIMT_EMULATION
-  const int lane = static_cast<int>(threadIdx.x % 32);
-  const auto join = [](std::uint32_t low, std::uint32_t high) {
-    return static_cast<std::uint64_t>(high) << 32 | low;
-  };
-  const auto halves = [](std::uint64_t four, float* values) {
-    for (int k = 0; k < 4; ++k) values[k] = half_value(four >> 16 * k & 0xFFFF);
-  };
-  float addends[4][17] = {{sum[0]}, {sum[1]}, {sum[2]}, {sum[3]}};
-  for (int t = 0; t < 4; ++t) {
-    const int row = lane / 4 * 4 + t;
-    const int column = lane % 4 * 8 + t;
-    float upper[4];
-    float lower[4];
-    float left[4];
-    float right[4];
-    halves(__shfl_sync(~0u, join(a[0], a[2]), row), upper);
-    halves(__shfl_sync(~0u, join(a[1], a[3]), row), lower);
-    halves(__shfl_sync(~0u, join(b[0], b[1]), column), left);
-    halves(__shfl_sync(~0u, join(b[0], b[1]), column + 4), right);
-    for (int k = 0; k < 4; ++k) {  // products of halves are exact in float
-      addends[0][1 + 4 * t + k] = upper[k] * left[k];
-      addends[1][1 + 4 * t + k] = upper[k] * right[k];
-      addends[2][1 + 4 * t + k] = lower[k] * left[k];
-      addends[3][1 + 4 * t + k] = lower[k] * right[k];
-    }
-  }
-  for (int i = 0; i < 4; ++i) product[i] = truncated_sum(addends[i]);
+  simt::multiply_add_16x8x16(a, b, sum, product);
 #else
   asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
       "{%8, %9}, {%10, %11, %12, %13};"

@@ -18,6 +18,19 @@
 #define SIMT_IF_TSAN(...)
 #endif
 
+// Around functions of headers that touch nothing but their parameters and the executor's books:
+// compiled into kernels, they are not instrumented either.
+#if defined(SIMT_ASAN) || defined(SIMT_TSAN)
+#define SIMT_PRAGMA(...) _Pragma(#__VA_ARGS__)
+#define SIMT_BEGIN_UNOBSERVED                                                         \
+  SIMT_PRAGMA(clang attribute push(__attribute__((no_sanitize("address", "thread"))), \
+                                   apply_to = function))
+#define SIMT_END_UNOBSERVED _Pragma("clang attribute pop")
+#else
+#define SIMT_BEGIN_UNOBSERVED
+#define SIMT_END_UNOBSERVED
+#endif
+
 namespace simt {
 
 #ifdef SIMT_ASAN

@@ -11,9 +11,11 @@
 namespace simt {
 namespace {
 
+constexpr std::uint32_t all_lanes = ~0u;
+
 template <class F>
 void for_each_lane(std::uint32_t lanes, F f) {
-  if (lanes == ~0u) {
+  if (lanes == all_lanes) {
     for (unsigned i = 0; i < warp_size; ++i) f(i);
   } else {
     for (; lanes; lanes &= lanes - 1) f(unsigned(std::countr_zero(lanes)));
@@ -116,6 +118,30 @@ void max_unsigned(Warp& w, std::uint32_t lanes) {
 
 }  // namespace combine
 
+namespace {
+
+// What ThreadSanitizer's edges hang on. All lanes of a warp meet in one object, as a block does in
+// its barrier, since each must leave before any can come again. Those of a part of it, whom others
+// pass by, have one object each.
+void arrives(Worker& k, const Thread& t, std::uint32_t mask) {
+  happens_before(mask == all_lanes ? &k.warp_in[t.warp] : &k.lane_in[t.rank]);
+}
+void leaves(Worker& k, const Thread& t, std::uint32_t mask) {
+  happens_after(mask == all_lanes ? &k.warp_out[t.warp] : &k.lane_out[t.rank]);
+}
+void all_have_arrived(Worker& k, unsigned warp, std::uint32_t mask, std::uint32_t lanes) {
+  if (!under_tsan) return;
+  if (mask == all_lanes) return happens_after(&k.warp_in[warp]);
+  for_each_lane(lanes, [&](unsigned i) { happens_after(&k.lane_in[warp * warp_size + i]); });
+}
+void all_may_leave(Worker& k, unsigned warp, std::uint32_t mask, std::uint32_t lanes) {
+  if (!under_tsan) return;
+  if (mask == all_lanes) return happens_before(&k.warp_out[warp]);
+  for_each_lane(lanes, [&](unsigned i) { happens_before(&k.lane_out[warp * warp_size + i]); });
+}
+
+}  // namespace
+
 std::uint32_t live_lanes() {
   return worker->warps[self->warp].live;
 }
@@ -142,13 +168,11 @@ bool Worker::try_collective(unsigned index, std::uint32_t mask, Warp::Combine op
           a.rank, mask, a.site.file, a.site.line, b.rank, w.mask[other], b.site.file, b.site.line);
     }
   }
-  const unsigned first = index * warp_size;
-  SIMT_IF_TSAN(for_each_lane(lanes, [&](unsigned i) { happens_after(&lane_in[first + i]); });)
+  all_have_arrived(*this, index, mask, lanes);
   if (lanes) operation(w, lanes);
   w.collecting &= ~lanes;
-  SIMT_IF_TSAN(for_each_lane(lanes, [&](unsigned i) { happens_before(&lane_out[first + i]); });)
+  all_may_leave(*this, index, mask, lanes);
   wake(index, arriving_lane < 0 ? lanes : lanes & ~(1u << arriving_lane));
-  (void)first;
   return true;
 }
 
@@ -174,14 +198,14 @@ std::uint64_t warp_collective(std::uint32_t mask, Warp::Combine operation, std::
   w.mask[lane] = mask;
   w.combine[lane] = operation;
   w.collecting |= 1u << lane;
-  happens_before(&k.lane_in[t.rank]);
+  arrives(k, t, mask);
   if (!k.try_collective(t.warp, mask, operation, int(lane))) {
     k.block(t);
     k.suspend();
   } else {
     schedule_point();
   }
-  happens_after(&k.lane_out[t.rank]);
+  leaves(k, t, mask);
   return w.out[lane];
 }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "sanitizer.hpp"
 #include "site.hpp"
 #include "thread.hpp"
 
@@ -21,6 +22,7 @@ std::uint32_t live_lanes();
 // A lane that reads from one that takes no part gets this: on a GPU the value is undefined.
 constexpr std::uint64_t undefined_lane = 0xBADBADBADBADBADBull;
 
+SIMT_BEGIN_UNOBSERVED
 template <class T>
 std::uint64_t to_bits(T value) {
   static_assert(sizeof(T) <= 8 && std::is_trivially_copyable_v<T>,
@@ -36,6 +38,7 @@ T from_bits(std::uint64_t bits) {
   std::memcpy(&value, &bits, sizeof(T));
   return value;
 }
+SIMT_END_UNOBSERVED
 
 // The operations. Each is a function of its own even where two would compute the same, because
 // lanes that meet in different operations are an error. They work on the executor's books, so they

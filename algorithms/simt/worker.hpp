@@ -134,6 +134,7 @@ struct Worker {
   // hidden
   char block_started = 0, thread_ended = 0, barrier_in = 0, barrier_out = 0;
   char lane_in[max_block_threads], lane_out[max_block_threads];
+  char warp_in[max_warps], warp_out[max_warps];  // of collectives of all lanes
 
  private:
   void set_up(std::uint64_t block);

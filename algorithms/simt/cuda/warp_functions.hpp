@@ -5,8 +5,11 @@
 
 #include "../barrier.hpp"
 #include "../diagnostics.hpp"
+#include "../sanitizer.hpp"
 #include "../site.hpp"
 #include "../warp.hpp"
+
+SIMT_BEGIN_UNOBSERVED
 
 // ---------------------------------------------------------------- block
 namespace simt {
@@ -129,5 +132,7 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32, SIMT_SI
   return simt::shuffle(mask, simt::combine::shuffle_xor, value, source > last ? lane : source,
                        SIMT_HERE);
 }
+
+SIMT_END_UNOBSERVED
 
 // NOLINTEND(bugprone-reserved-identifier)
