@@ -40,12 +40,16 @@ struct Operands {
   const std::uint32_t* b;
   const float* sum;
   float* product;
+  Site site;
 };
 
 /// With g = lane / 4 and t = lane % 4, register i of A holds row g + 8 (i % 2) at k = 2t + 8 (i /
 /// 2) and the next k, register i of B column g at k = 2t + 8i and the next.
 void multiply_add(Warp& w, std::uint32_t lanes) {
-  if (lanes != ~0u) fail("a product of matrices of the lanes %08x: all of a warp take part", lanes);
+  const Site site = from_bits<const Operands*>(w.in[std::countr_zero(lanes)])->site;
+  if (lanes != ~0u)
+    fail("product of matrices at %s:%d by the lanes %08x; expected all lanes of the warp",
+         site.file, site.line, lanes);
   Operands of[warp_size];
   float a[rows][depth], b[columns][depth];
   for (unsigned lane = 0; lane < warp_size; ++lane) {
@@ -102,7 +106,7 @@ float half_value(std::uint32_t bits) {
 void multiply_add_16x8x16(const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                           const float (&sum)[4], float (&product)[4], const char* simt_file,
                           int simt_line) {
-  const Operands operands{a, b, sum, product};
+  const Operands operands{a, b, sum, product, SIMT_HERE};
   warp_collective(~0u, multiply_add, to_bits(&operands), 0, SIMT_HERE);
 }
 

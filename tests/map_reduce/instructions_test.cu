@@ -169,6 +169,28 @@ TEST(TensorCores, AFloatIsTheSumOfTwoHalves) {
   }
 }
 
+__global__ void half_kernel(const float* x, std::uint32_t* halves, float* values) {
+  halves[threadIdx.x] = detail::half_bits(x[threadIdx.x]);
+  values[threadIdx.x] = detail::half_value(halves[threadIdx.x]);
+}
+
+TEST(TensorCores, HalvesOfWhatIsNotFinite) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const DeviceBuffer<float> in =
+      on_device(std::vector{infinity, -infinity, nan, 65520.0f, 65519.0f, -0.0f});
+  DeviceBuffer<std::uint32_t> halves(in.count());
+  DeviceBuffer<float> values(in.count());
+  launch({1, static_cast<unsigned>(in.count())}, half_kernel, in.data(), halves.data(),
+         values.data());
+  const std::uint32_t negative = 0x8000;
+  const std::vector<std::uint32_t> found = on_host(halves);
+  EXPECT_THAT(found, testing::ElementsAre(half_infinity, half_infinity | negative,
+                                          testing::Gt(half_infinity), half_infinity,
+                                          half_infinity - 1, negative));
+  EXPECT_THAT(on_host(values), testing::ElementsAre(infinity, -infinity, testing::IsNan(), infinity,
+                                                    65504.0f, 0.0f));
+}
+
 // ---------------------------------------------------------------- products of matrices
 
 constexpr int product_rows = 16;

@@ -68,6 +68,7 @@ const std::vector<Row> rows = {
     {"shuffle_width", By::always, Names::planted, "width 12"},
     {"shuffle_from_absent_lane", By::always, Names::wrong_result, "wrong result"},
     {"warp_barrier_in_branch", By::always, Names::planted, "deadlock"},
+    {"matrix_product_of_few", By::always, Names::planted, "by the lanes 00ffffff"},
     // memory
     {"global_write_beyond_end", By::always, Names::allocated, "beyond the end of the 128 bytes"},
     {"global_write_beyond_end", By::guard, Names::allocated, "beyond the end of the 128 bytes"},

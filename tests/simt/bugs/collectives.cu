@@ -1,5 +1,6 @@
 // Warp collectives whose lanes do not agree.
 #include "bug.hpp"
+#include "simt/matrix.hpp"
 
 namespace {
 
@@ -44,6 +45,15 @@ __global__ void sync_of_gone_branch_kernel(int* out) {
   }
 }
 
+__global__ void matrix_product_of_few_kernel(int* out) {
+  if (threadIdx.x % 32 >= 24) return;
+  const std::uint32_t a[4] = {}, b[2] = {};
+  const float sum[4] = {1, 2, 3, 4};
+  float product[4];
+  simt::multiply_add_16x8x16(a, b, sum, product);  // planted: matrix_product_of_few
+  out[threadIdx.x] = int(product[0]);
+}
+
 }  // namespace
 
 PLANT(different_collectives) {
@@ -67,4 +77,7 @@ PLANT(shuffle_from_absent_lane) {
 }
 PLANT(warp_barrier_in_branch) {
   trial.launch(1, 64, sync_of_gone_branch_kernel, trial.out);
+}
+PLANT(matrix_product_of_few) {
+  trial.launch(1, 64, matrix_product_of_few_kernel, trial.out);
 }
