@@ -46,7 +46,7 @@ struct Operands {
 /// With g = lane / 4 and t = lane % 4, register i of A holds row g + 8 (i % 2) at k = 2t + 8 (i /
 /// 2) and the next k, register i of B column g at k = 2t + 8i and the next.
 void multiply_add(Warp& w, std::uint32_t lanes) {
-  const Site site = from_bits<const Operands*>(w.in[std::countr_zero(lanes)])->site;
+  const Site site = from_bits<const Operands*>(w.in[std::countr_zero(lanes) % warp_size])->site;
   if (lanes != ~0u)
     fail("product of matrices at %s:%d by the lanes %08x; expected all lanes of the warp",
          site.file, site.line, lanes);
