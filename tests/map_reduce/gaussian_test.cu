@@ -169,6 +169,7 @@ TEST(GaussianSum, SignalsThatAreNotFinite) {
 // A sum that passes the largest float is infinite, with any number of columns and parts.
 TEST(GaussianSum, ThatOverflows) {
   for (const std::size_t N : {2, 9, 301, 1501}) {
+    if (is_small() && N != 9 && N != 301) continue;
     for (const float signal : {3e38f, -3e38f}) {
       const std::vector<float> x(3 * 33, 1.0f);
       const DeviceBuffer<float> device_x = on_device(x);

@@ -53,7 +53,7 @@ TEST(LogSumExp, PointsThatAreNotFinite) {
                    expected, 2e-6);
     }
   };
-  expect();
+  if (!is_small()) expect();
   y[3 * 400 + 2] = -infinity;
   expect();
   y[3 * 17] = nan;
@@ -128,7 +128,7 @@ double error_of_sum(const std::vector<float>& numbers) {
 }
 
 TEST(Sum, ThreeAccuracies) {
-  const std::vector<float> numbers = uniform<float>(is_small() ? 100'001 : 500'009, 6, 0.1);
+  const std::vector<float> numbers = uniform<float>(is_small() ? 40'001 : 500'009, 6, 0.1);
   const double plain = error_of_sum<Accuracy::plain>(numbers);
   const double block = error_of_sum<Accuracy::block>(numbers);
   const double kahan = error_of_sum<Accuracy::kahan>(numbers);
@@ -164,6 +164,7 @@ TEST(Sum, OfEqualNumbers) {
 // cancel, make it a NaN.
 TEST(Sum, ThatOverflowsOrIsNotFinite) {
   for (const std::size_t N : {2, 18, 301, 2003}) {
+    if (is_small() && N != 18 && N != 301) continue;
     std::vector<std::vector<float>> cases(6, std::vector<float>(N, 1.0f));
     cases[0].assign(N, 3e38f);
     cases[1].assign(N, -3e38f);
