@@ -39,7 +39,7 @@ MUTATIONS = [
     ),
     (
         "verify: a tuple may have two entries",
-        "if (<<<(atomicOr(&seen[number / 32], bit) & bit) != 0 ||| false>>>) *twice = 1;",
+        "if (<<<(atomicOr(&seen[number / 32], bit) & bit) != 0 ||| false>>>) atomicExch(twice, 1ULL);",
     ),
     (
         "verify: the second entry of a tuple is the first",
