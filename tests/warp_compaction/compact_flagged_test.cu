@@ -48,13 +48,11 @@ struct CompactFlagged {
   }
 };
 
-using Types = testing::Types<CompactFlagged<std::uint32_t, std::uint8_t>,
-                             CompactFlagged<std::uint64_t, std::uint8_t>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Types, CompactionTest, Types, OperationNames);
+using CompactFlaggedTypes = testing::Types<CompactFlagged<std::uint32_t, std::uint8_t>,
+                                           CompactFlagged<std::uint64_t, std::uint8_t>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(CompactFlagged, CompactionTest, CompactFlaggedTypes, OperationNames);
 
 using Element = std::uint32_t;
-constexpr std::int64_t n = 100;
-
 class CompactFlaggedArguments : public PreconditionTest {
  protected:
   CompactFlaggedArguments() { write_zeros(memory_); }

@@ -45,12 +45,10 @@ struct CompactIf {
   }
 };
 
-using Types = testing::Types<CompactIf<std::uint32_t>, CompactIf<Element12>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Types, CompactionTest, Types, OperationNames);
+using CompactIfTypes = testing::Types<CompactIf<std::uint32_t>, CompactIf<Element12>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(CompactIf, CompactionTest, CompactIfTypes, OperationNames);
 
 using Element = std::uint32_t;
-constexpr std::int64_t n = 100;
-
 class CompactIfArguments : public PreconditionTest {
  protected:
   CompactIfArguments() { write_zeros(memory_); }
@@ -123,12 +121,13 @@ TEST(CompactIf, DoesNotWaitForTheStream) {
     gate.was_opened =
         gate.opener.get_future().wait_for(std::chrono::seconds(5)) == std::future_status::ready;
   };
+  constexpr std::int64_t items = 100;
   Stream stream;
   Workspace workspace;
-  DeviceBuffer<Element> in(n, stream);
-  DeviceBuffer<Element> out(n, stream);
+  DeviceBuffer<Element> in(items, stream);
+  DeviceBuffer<Element> out(items, stream);
   DeviceCount kept(stream);
-  WARPATH_CUDA_CHECK(cudaMemsetAsync(in.data(), 0xFF, n * sizeof(Element), stream));
+  WARPATH_CUDA_CHECK(cudaMemsetAsync(in.data(), 0xFF, items * sizeof(Element), stream));
   const auto call = [&](const Way& way) {
     compact_if(in.span(), out.span(), IsOdd{}, kept, workspace, stream, way.options);
   };
@@ -141,7 +140,7 @@ TEST(CompactIf, DoesNotWaitForTheStream) {
     WARPATH_CUDA_CHECK(cudaLaunchHostFunc(stream, pass, &gate));
     call(way);
     gate.opener.set_value();
-    EXPECT_EQ(kept.get(stream), n);
+    EXPECT_EQ(kept.get(stream), items);
     EXPECT_TRUE(gate.was_opened) << way.name;
   }
 #ifdef SIMT_EMULATION

@@ -4,16 +4,13 @@
 
 #include "../device_vectors.cuh"
 #include "../emulated_device.cuh"
+#include "elements.cuh"
 #include "warp_compaction/warp_compaction.cuh"
 
 #ifdef SIMT_EMULATION
 
 namespace warpath::warp_compaction::test {
 namespace {
-
-struct IsOdd {
-  __device__ bool operator()(int value) const { return value % 2 != 0; }
-};
 
 TEST(Devices, WithoutThePipelineGiveTheSame) {
   std::vector<int> values(100'000);

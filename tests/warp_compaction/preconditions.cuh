@@ -27,6 +27,8 @@ inline std::size_t used_device_bytes() {
 
 class PreconditionTest : public testing::Test {
  protected:
+  static constexpr std::int64_t n = 100;  ///< elements of the arrays
+
   /// Expects std::invalid_argument with all of these words, and that the call has done nothing.
   template <class Call>
   void rejects(const std::vector<std::string>& words, Call call) {

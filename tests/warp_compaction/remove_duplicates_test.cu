@@ -125,9 +125,10 @@ struct RemoveDuplicates {
   }
 };
 
-using Types =
+using RemoveDuplicatesTypes =
     testing::Types<RemoveDuplicates<float, std::int32_t>, RemoveDuplicates<double, std::int64_t>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Types, CompactionTest, Types, OperationNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(RemoveDuplicates, CompactionTest, RemoveDuplicatesTypes,
+                               OperationNames);
 
 using Coordinate = float;
 using Reference = std::int32_t;
@@ -226,8 +227,6 @@ TEST(RemoveDuplicates, ZerosOfEitherSignTie) {
     EXPECT_TRUE(judge(Operation::run(laboratory, c, prepared), prepared.expected)) << way.name;
   }
 }
-
-constexpr std::int64_t n = 100;
 
 class RemoveDuplicatesArguments : public PreconditionTest {
  protected:

@@ -57,9 +57,9 @@ struct UniqueByKey {
   }
 };
 
-using Types =
+using UniqueByKeyTypes =
     testing::Types<UniqueByKey<std::uint64_t, std::uint32_t>, UniqueByKey<Element16, Element16>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Types, CompactionTest, Types, OperationNames);
+INSTANTIATE_TYPED_TEST_SUITE_P(UniqueByKey, CompactionTest, UniqueByKeyTypes, OperationNames);
 
 #ifdef SIMT_EMULATION
 // Tiles of 32 bytes an element are the largest that go through shared memory.
@@ -77,8 +77,6 @@ TEST(UniqueByKey, FitsDevicesWithLessSharedMemory) {
 #endif
 
 using Element = std::uint32_t;
-constexpr std::int64_t n = 100;
-
 class UniqueByKeyArguments : public PreconditionTest {
  protected:
   UniqueByKeyArguments() { write_zeros(memory_); }

@@ -49,8 +49,8 @@ struct Unique {
   }
 };
 
-using Types = testing::Types<Unique<std::uint32_t, SameKey>, Unique<std::uint64_t, SameKey>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(Types, CompactionTest, Types, OperationNames);
+using UniqueTypes = testing::Types<Unique<std::uint32_t, SameKey>, Unique<std::uint64_t, SameKey>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Unique, CompactionTest, UniqueTypes, OperationNames);
 
 // By ==, -0.0 and 0.0 tie, and NaN equals nothing, not even itself.
 TEST(Unique, FloatsAreEqualAsTheLanguageSays) {
@@ -71,8 +71,6 @@ TEST(Unique, FloatsAreEqualAsTheLanguageSays) {
 }
 
 using Element = std::uint32_t;
-constexpr std::int64_t n = 100;
-
 class UniqueArguments : public PreconditionTest {
  protected:
   UniqueArguments() { write_zeros(memory_); }
