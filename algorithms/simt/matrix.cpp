@@ -62,19 +62,15 @@ void multiply_add(Warp& w, std::uint32_t lanes) {
         b[g][2 * t + 8 * i + half] = half_value(of[lane].b[i] >> 16 * half);
     }
   }
-  // Sums first: the registers of a product may be those of its sum.
-  float products[warp_size][4];
   for (unsigned lane = 0; lane < warp_size; ++lane) {
     for (unsigned i = 0; i < 4; ++i) {
       const unsigned row = lane / 4 + 8 * (i / 2), column = lane % 4 * 2 + i % 2;
       float addends[depth + 1] = {of[lane].sum[i]};
       for (int k = 0; k < depth; ++k)  // products of halves are exact in float
         addends[1 + k] = a[row][k] * b[column][k];
-      products[lane][i] = truncated_sum(addends);
+      of[lane].product[i] = truncated_sum(addends);
     }
   }
-  for (unsigned lane = 0; lane < warp_size; ++lane)
-    for (unsigned i = 0; i < 4; ++i) of[lane].product[i] = products[lane][i];
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ using CompactFlaggedTypes = testing::Types<CompactFlagged<std::uint32_t, std::ui
 INSTANTIATE_TYPED_TEST_SUITE_P(CompactFlagged, CompactionTest, CompactFlaggedTypes, OperationNames);
 
 using Element = std::uint32_t;
+
 class CompactFlaggedArguments : public PreconditionTest {
  protected:
   CompactFlaggedArguments() { write_zeros(memory_); }

@@ -49,6 +49,7 @@ using CompactIfTypes = testing::Types<CompactIf<std::uint32_t>, CompactIf<Elemen
 INSTANTIATE_TYPED_TEST_SUITE_P(CompactIf, CompactionTest, CompactIfTypes, OperationNames);
 
 using Element = std::uint32_t;
+
 class CompactIfArguments : public PreconditionTest {
  protected:
   CompactIfArguments() { write_zeros(memory_); }

@@ -77,6 +77,7 @@ TEST(UniqueByKey, FitsDevicesWithLessSharedMemory) {
 #endif
 
 using Element = std::uint32_t;
+
 class UniqueByKeyArguments : public PreconditionTest {
  protected:
   UniqueByKeyArguments() { write_zeros(memory_); }

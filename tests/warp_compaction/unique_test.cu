@@ -71,6 +71,7 @@ TEST(Unique, FloatsAreEqualAsTheLanguageSays) {
 }
 
 using Element = std::uint32_t;
+
 class UniqueArguments : public PreconditionTest {
  protected:
   UniqueArguments() { write_zeros(memory_); }
