@@ -21,11 +21,20 @@ if(WARPATH_BACKEND STREQUAL "cuda")
     message(FATAL_ERROR "warpath's backend cuda: your project enables CUDA before it adds warpath: project(... LANGUAGES CXX CUDA)")
   endif()
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    execute_process(COMMAND nvidia-smi -L OUTPUT_QUIET ERROR_QUIET RESULT_VARIABLE no_gpu)
-    if(no_gpu EQUAL 0)
-      set(CMAKE_CUDA_ARCHITECTURES native)
+    execute_process(
+      COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+      OUTPUT_VARIABLE capabilities
+      ERROR_QUIET
+      RESULT_VARIABLE no_gpu)
+    string(REGEX MATCHALL "[0-9]+\\.[0-9]+" capabilities "${capabilities}")
+    if(no_gpu EQUAL 0 AND capabilities)
+      list(REMOVE_DUPLICATES capabilities)
+      list(TRANSFORM capabilities REPLACE "\\." "")
+      # Some kernels have instructions that only code for sm_90a may have.
+      list(TRANSFORM capabilities REPLACE "^90$" "90a")
+      set(CMAKE_CUDA_ARCHITECTURES ${capabilities})
     else()
-      set(CMAKE_CUDA_ARCHITECTURES 80 90)
+      set(CMAKE_CUDA_ARCHITECTURES 80 90a)
     endif()
   endif()
   enable_language(CUDA)

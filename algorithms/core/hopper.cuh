@@ -180,13 +180,35 @@ __device__ __forceinline__ void bulk_store_wait_read() {
 #endif
 }
 
-/// Orders this thread's ordinary accesses to shared memory before bulk copies that start after the
-/// next barrier, of the block or a transaction barrier.
+/// Orders this thread's ordinary accesses to shared memory before bulk copies, and products of a
+/// warpgroup, that start after the next barrier, of the block or a transaction barrier.
 __device__ __forceinline__ void fence_for_bulk() {
 #ifdef SIMT_EMULATION
   simt::require_compiled_for(90);
 #else
   WARPATH_PTX("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+
+#if !defined(SIMT_EMULATION) && defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define WARPATH_SM_90A 1
+#endif
+
+/// Static shared memory of code that is_compiled_for_90a() denies.
+inline constexpr std::size_t mark_bytes = 2048;
+/// Whether this code has been compiled for sm_90a, which alone has the instructions of a warpgroup.
+/// A kernel with such instructions asks here first, and has less static shared memory than
+/// mark_bytes: its code for other targets has as much, by which can_run() knows it (launch.cuh).
+__device__ __forceinline__ bool is_compiled_for_90a() {
+#if defined(SIMT_EMULATION)
+  simt::require_compiled_for(90);
+  return true;
+#elif defined(WARPATH_SM_90A)
+  return true;
+#else
+  __shared__ volatile char mark[mark_bytes];
+  mark[threadIdx.x % mark_bytes] = 0;
+  return false;
 #endif
 }
 

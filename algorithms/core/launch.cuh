@@ -13,6 +13,7 @@
 
 #include "core/cuda_check.cuh"
 #include "core/device.cuh"
+#include "core/hopper.cuh"
 
 namespace warpath {
 
@@ -139,6 +140,7 @@ inline constexpr int hopper_capability = 90;
 struct KernelNeeds {
   bool hopper = false;           ///< it calls functions of hopper.cuh that trap before 9.0
   std::size_t shared_bytes = 0;  ///< of dynamic shared memory, for a block
+  bool sm_90a = false;           ///< it asks hopper::is_compiled_for_90a()
 };
 
 /// Whether the current device can run `kernel`: whether the code of it that was loaded has been
@@ -149,6 +151,9 @@ template <class... Declared>
 bool can_run(void (*kernel)(Declared...), const KernelNeeds& needs) {
   const detail::KernelCode code = detail::code_of(kernel);
   if (needs.hopper && code.compiled_for < detail::hopper_capability) return false;
+  const bool is_for_90a = code.compiled_for == detail::hopper_capability &&
+                          code.static_shared_bytes < hopper::mark_bytes;
+  if (needs.sm_90a && !is_for_90a) return false;
   return code.static_shared_bytes + needs.shared_bytes <= device_shared_bytes();
 }
 

@@ -178,6 +178,23 @@ TEST(CanRun, MeansTheCodeThatWasLoaded) {
   EXPECT_EQ(can_run(count_threads_kernel, {.hopper = true}), is_for_hopper);
 }
 
+/// Stores whether it is code for sm_90a.
+__global__ void ask_for_90a_kernel(unsigned* answer) {
+  *answer = hopper::is_compiled_for_90a();
+}
+TEST(CanRun, KnowsCodeFor90a) {
+  const bool can = can_run(ask_for_90a_kernel, {.hopper = true, .sm_90a = true});
+  cudaFuncAttributes attributes{};
+  WARPATH_CUDA_CHECK(cudaFuncGetAttributes(&attributes, ask_for_90a_kernel));
+  if (attributes.ptxVersion != 90 || attributes.binaryVersion != 90) EXPECT_FALSE(can);
+#ifdef SIMT_EMULATION
+  if (attributes.ptxVersion < 90 || attributes.binaryVersion < 90) return;  // it would stop there
+#endif
+  DeviceBuffer<unsigned> answer = on_device(std::vector<unsigned>{7});
+  launch({1, 1, 0}, ask_for_90a_kernel, answer.data());
+  EXPECT_EQ(on_host(answer)[0], can ? 1u : 0u);
+}
+
 TEST(CanRun, MayBeAskedByManyThreads) {
   detail::kernel_codes().forget();
   std::vector<std::thread> threads;
