@@ -40,7 +40,7 @@ harness::Variant in_python(std::string name, const std::string& program, std::st
           .program = "experiments/peers/" + program + ".py"};
 }
 
-/// Inputs, results, and room for partial results.
+/// Inputs, results, and room for split columns and partial results.
 std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t m = problem.integer("m");
   const std::int64_t n = problem.integer("n");
@@ -48,7 +48,7 @@ std::int64_t device_bytes(const Parameters& problem) {
   const std::int64_t e = problem.integer("e");
   const std::string reduction = problem.text("reduction");
   const std::int64_t results = reduction == "argkmin" ? 10 : reduction == "argkmin_100" ? 100 : e;
-  return (m + n) * d * 8 + n * e * 8 + m * results * 8 + (std::int64_t{64} << 20);
+  return (m + 2 * n) * d * 8 + n * e * 8 + m * results * 8 + (std::int64_t{64} << 20);
 }
 
 /// Pairs; one of many dimensions, or with a signal of many numbers, counts for several of three.

@@ -67,6 +67,11 @@ struct DeviceFigures {
   double tensor_sum_of_33;  ///< factor of the time of 33 to 64 coordinates, and of more:
   double tensor_sum_of_65;  ///< fewer blocks are resident
 
+  KernelFigures warpgroup_sum;   ///< warpgroup_sum_kernel, without products
+  double warpgroup_sum_step_ns;  ///< pair_ns of a step of 16 coordinates
+  double warpgroup_sum_row_ns;   ///< block_ns of a coordinate of the block's rows
+  double split_columns_ns;       ///< of the preceding kernel, beside reading and writing
+
   KernelFigures tensor_least;  ///< the tensor kernel of least distances, without instructions
   KernelFigures lists;         ///< list_rows_kernel
   KernelFigures tensor_lists;  ///< tensor_lists_kernel, without instructions
@@ -181,6 +186,16 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                .split_signals_ns = 4000,
                                                .tensor_sum_of_33 = 1.25,
                                                .tensor_sum_of_65 = 1.75,
+                                               .warpgroup_sum = {.pair_ns = 0.0235,
+                                                                 .column_ns = 0,
+                                                                 .busy_blocks = 1,
+                                                                 .resident_blocks = 1,
+                                                                 .block_ns = 3200,
+                                                                 .merge_ns = 1230,
+                                                                 .merge_step_ns = 1320},
+                                               .warpgroup_sum_step_ns = 0.0186,
+                                               .warpgroup_sum_row_ns = 58,
+                                               .split_columns_ns = 4000,
                                                .tensor_least = {.pair_ns = 0.0145,
                                                                 .column_ns = 1,
                                                                 .busy_blocks = 1.3,

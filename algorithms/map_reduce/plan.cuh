@@ -20,6 +20,7 @@
 #include "map_reduce/tuned.cuh"
 #include "map_reduce/variant.hpp"
 #include "map_reduce/warp_lists.cuh"
+#include "map_reduce/warpgroup_sum.cuh"
 
 namespace warpath::map_reduce {
 
@@ -27,6 +28,7 @@ namespace warpath::map_reduce {
 struct Choice {
   Variant variant = Variant::naive;  ///< never automatic
   bool is_over_columns = false;      ///< of tuned_2d: threads over the columns, for few rows
+  bool takes_warpgroups = false;     ///< of tensor: products of warpgroups, for code of sm_90a
   int block_rows = 1;                ///< rows of a block: K for gpu_1d and gpu_2d, 1 for naive; of
                                      ///< the tuned kernels it tells the shapes apart
   std::int64_t parts = 1;            ///< parts of the columns
@@ -53,9 +55,9 @@ struct Plan : Choice {
   Plan(const detail::CallKey& for_call, const Choice& choice, std::int64_t bytes)
       : Choice(choice), extra_bytes(bytes), made_for(for_call) {}
 
-  std::int64_t extra_bytes;  ///< that reduce() takes from its workspace for values, states and
-                             ///< split signals, at most 2^63 - 1; where there are several parts,
-                             ///< counters for the blocks come on top
+  std::int64_t extra_bytes;  ///< that reduce() takes from its workspace for values, states, and
+                             ///< split columns or signals, at most 2^63 - 1; where there are
+                             ///< several parts, counters for the blocks come on top
   detail::CallKey made_for;
 };
 
@@ -131,6 +133,20 @@ constexpr bool is_second_product = [] {
 }();
 template <class Problem>
 using SignalTileOf = SignalTile<ExponentialOf<Problem>::dimension, ExponentialOf<Problem>::signal>;
+/// Whether sums have a kernel that takes the products of warpgroups.
+template <class Problem>
+constexpr bool is_warpgroup_sum = has_warpgroup_sum<ExponentialOf<Problem>>;
+/// Whether the current device can run it, and the program has been compiled for that: no other
+/// tensor kernel is taken then.
+template <class Problem>
+bool can_run_warpgroup_sum() {
+  if constexpr (is_warpgroup_sum<Problem>) {
+    return warpath::can_run(
+        warpgroup_sum_kernel<Problem>,
+        {.hopper = true, .shared_bytes = sizeof(WarpgroupStorageOf<Problem>), .sm_90a = true});
+  }
+  return false;
+}
 template <class Problem>
 constexpr bool has_tensor = is_tensor_sum<Problem> || is_tensor_least<Problem>;
 
@@ -225,6 +241,7 @@ constexpr CallTraits traits_of() {
 struct Candidate {
   Variant variant;
   bool is_over_columns;
+  bool takes_warpgroups;
   int rows_per_thread;  ///< of rows_kernel, else 0
   KernelCost cost;
   bool (*can_run)();  ///< on the current device; null: everywhere
@@ -247,22 +264,22 @@ const std::vector<Candidate>& candidates_of() {
       } else {
         cost = rows_cost(device, call, R);
       }
-      made.push_back({Variant::tuned_1d, false, R, cost, nullptr});
-      made.push_back({Variant::tuned_2d, false, R, cost, nullptr});
+      made.push_back({Variant::tuned_1d, false, false, R, cost, nullptr});
+      made.push_back({Variant::tuned_2d, false, false, R, cost, nullptr});
     }
     for (const int rows : {1, 4, 16}) {
       if (!has_columns_kernel<Problem>(rows)) continue;
       const int row_threads = rows == 16 ? ColumnsShapeOf<Problem, 16>::team_threads
                                          : ColumnsShapeOf<Problem, 1>::team_threads;
       if (is_staged<Problem>(rows)) continue;
-      made.push_back(
-          {Variant::tuned_2d, true, 0, columns_cost(device, call, rows, row_threads), nullptr});
+      made.push_back({Variant::tuned_2d, true, false, 0,
+                      columns_cost(device, call, rows, row_threads), nullptr});
     }
     const auto add_staged = [&]<int Rows>() {
       if constexpr (is_staged<Problem>(Rows) && has_columns_kernel<Problem>(Rows)) {
         using Shape = StagedShapeOf<Problem, Rows>;
         constexpr std::size_t bytes = sizeof(StagedStorage<Shape, Problem>);
-        made.push_back({Variant::tuned_2d, true, 0,
+        made.push_back({Variant::tuned_2d, true, false, 0,
                         staged_cost(device, call, Rows, Shape::tile, Shape::team_threads, bytes),
                         [] {
                           return warpath::can_run(staged_columns_kernel<Shape, Problem>,
@@ -282,13 +299,20 @@ const std::vector<Candidate>& candidates_of() {
         } else {
           cost = tensor_cost(device, call, Shape::block_rows, Shape::blocks);
         }
-        made.push_back({Variant::tensor, false, 0, cost, [] {
-                          return with_tensor_kernel<Problem, Shape>(
-                              [](auto kernel, std::size_t shared_bytes) {
-                                return warpath::can_run(kernel, {.shared_bytes = shared_bytes});
-                              });
-                        }});
+        made.push_back(
+            {Variant::tensor, false, false, 0, cost, [] {
+               return !can_run_warpgroup_sum<Problem>() &&
+                      with_tensor_kernel<Problem, Shape>([](auto kernel, std::size_t shared_bytes) {
+                        return warpath::can_run(kernel, {.shared_bytes = shared_bytes});
+                      });
+             }});
       });
+    }
+    if constexpr (is_warpgroup_sum<Problem>) {
+      using Storage = WarpgroupStorageOf<Problem>;
+      made.push_back({Variant::tensor, false, true, 0,
+                      warpgroup_sum_cost(device, call, Storage::block_rows, Storage::Tile::columns),
+                      can_run_warpgroup_sum<Problem>});
     }
     return made;
   }();
@@ -318,6 +342,7 @@ inline std::optional<Choice> cheapest(const std::vector<Candidate>& candidates, 
     if (candidate.can_run != nullptr && !candidate.can_run()) continue;
     best = {candidate.variant,
             candidate.is_over_columns,
+            candidate.takes_warpgroups,
             static_cast<int>(cost.block_rows),
             cut.parts,
             cut.span,
@@ -400,26 +425,29 @@ inline std::int64_t bytes_of(std::int64_t a, std::int64_t b, std::size_t bytes) 
   return a > most / b || a * b > most / size ? most : a * b * size;
 }
 
-/// Bytes of values, states and split signals that a call takes from its workspace.
+/// Bytes of values, states and split columns or signals that a call takes from its workspace.
 template <class Problem>
 std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_t columns) {
   if (choice.variant == Variant::naive) {
     return bytes_of(rows, columns, sizeof(ValueOfPair<Problem>));
   }
-  std::int64_t signals = 0;
+  std::int64_t split = 0;
+  const auto set_split = [&]<class Tile>(const Tile*) {
+    split = bytes_of(divide_up(columns, Tile::columns), 1, sizeof(Tile));
+  };
   if constexpr (is_second_product<Problem>) {
-    using Tile = SignalTileOf<Problem>;
-    if (choice.variant == Variant::tensor) {
-      signals = bytes_of(divide_up(columns, Tile::columns), 1, sizeof(Tile));
-    }
+    if (choice.variant == Variant::tensor) set_split(static_cast<SignalTileOf<Problem>*>(nullptr));
+  } else if constexpr (is_warpgroup_sum<Problem>) {
+    using Tile = typename WarpgroupStorageOf<Problem>::Tile;
+    if (choice.takes_warpgroups) set_split(static_cast<Tile*>(nullptr));
   }
-  if (choice.parts == 1 && choice.variant != Variant::gpu_2d) return signals;
+  if (choice.parts == 1 && choice.variant != Variant::gpu_2d) return split;
   const std::int64_t states =
       bytes_of(rows, choice.parts,
                choice.is_over_columns ? sizeof(ShareOf<Problem>) : sizeof(typename Problem::State));
-  return states > std::numeric_limits<std::int64_t>::max() - signals
+  return states > std::numeric_limits<std::int64_t>::max() - split
              ? std::numeric_limits<std::int64_t>::max()
-             : states + signals;
+             : states + split;
 }
 
 template <class Problem>

@@ -35,6 +35,8 @@ constexpr int chunks_of(int coordinates) {
 constexpr bool adds_steps_inside(int coordinates) {
   return coordinates > 32 && coordinates <= 64;
 }
+/// By how much the tensor cores make a step's sum of products too small, as a fraction of it.
+inline constexpr float truncated_by_step = 0x1p-24f;
 /// By how much multiply() makes the product of a point with one near it too small, as a fraction of
 /// the product: the tensor cores truncate all of its terms in the same direction. The mean over
 /// random points of all sizes: rows that are larger by as much take the mean away, and leave the
@@ -42,7 +44,7 @@ constexpr bool adds_steps_inside(int coordinates) {
 /// by 1.4 times 2^-24 on average. Up to 8 coordinates the fraction is smaller than that.)
 constexpr float truncated_fraction(int coordinates) {
   if (coordinates <= 8) return 0;
-  return adds_steps_inside(coordinates) ? 3.2f * 0x1p-24f : 0x1p-24f;
+  return adds_steps_inside(coordinates) ? 3.2f * 0x1p-24f : truncated_by_step;
 }
 
 /// A warp's 16 rows, as its lanes hold them: lane 4 g + t has rows g and g + 8, and with them

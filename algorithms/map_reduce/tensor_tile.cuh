@@ -36,13 +36,13 @@ inline constexpr float most_square = D <= 6    ? 3.95f
                                      : D <= 64 ? 13
                                                : 23;
 
-/// A centre for the block's rows: the mean of 16 of them. Only finite coordinates count, so that
+/// A centre for `block_rows` rows: the mean of 16 of them. Only finite coordinates count, so that
 /// the centre is finite.
 template <class T, int D>
 __device__ __forceinline__ void block_find_centre(const Array<T, D>& x, std::int64_t first_row,
-                                                  int block_rows, float (&centre)[D]) {
+                                                  std::int64_t block_rows, float (&centre)[D]) {
   constexpr int sampled = 16;
-  const std::int64_t rows = min(std::int64_t{block_rows}, x.count - first_row);
+  const std::int64_t rows = min(block_rows, x.count - first_row);
   for (int k = threadIdx.x; k < D; k += blockDim.x) {
     float sum = 0;
     float count = 0;

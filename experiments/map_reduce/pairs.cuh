@@ -222,6 +222,7 @@ class Pairs : public harness::Problem {
     if (options.variant == Variant::automatic) {
       choices_["variant"] = enum_name(plan.variant);
       choices_["threads_over"] = plan.is_over_columns ? "columns" : "rows";
+      if (plan.takes_warpgroups) choices_["products_of"] = "warpgroups";
       choices_["rows_per_block"] = std::to_string(plan.block_rows);
       choices_["parts"] = std::to_string(plan.parts);
     }

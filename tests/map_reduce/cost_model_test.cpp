@@ -114,6 +114,7 @@ TEST(CostModel, NoCutTakesLessThanTheLeast) {
     for (const int rows : {1, 4, 16}) costs.push_back(columns_cost(h200_figures, call, rows, 256));
     for (const int rows : {512, 256, 128})
       costs.push_back(tensor_cost(h200_figures, call, rows, 2));
+    costs.push_back(warpgroup_sum_cost(h200_figures, call, 256, 64));
     for (const KernelCost& cost : costs) {
       for (const std::int64_t rows : {1, 15, 1000, 33'333, 1'000'000}) {
         for (const std::int64_t columns : {1, 700, 100'003, 10'000'000}) {
@@ -180,6 +181,23 @@ TEST(CostModel, FurtherTensorInstructionsCost) {
   EXPECT_DOUBLE_EQ(pair_ns(), h200_figures.tensor_least.pair_ns +
                                   6 * h200_figures.tensor_least_product_ns +
                                   h200_figures.tensor_least_many_ns);
+}
+
+TEST(CostModel, StepsOfWarpgroupsCost) {
+  CallTraits call{.column_bytes = 4 * 33,
+                  .state_bytes = 8,
+                  .tile_columns = 64,
+                  .is_double = false,
+                  .instructions = 1,
+                  .gram_form = GramForm::sum,
+                  .coordinates = 32,
+                  .coordinate_chunks = 8,
+                  .tensor_tile_columns = 64};
+  const double two = warpgroup_sum_cost(h200_figures, call, 256, 64).figures.pair_ns;
+  call.coordinates = 33;
+  const KernelCost three = warpgroup_sum_cost(h200_figures, call, 256, 64);
+  EXPECT_NEAR(three.figures.pair_ns, two + h200_figures.warpgroup_sum_step_ns, 1e-12);
+  EXPECT_DOUBLE_EQ(three.prepared_column_ns, 16 * 33 / h200_figures.memory_bytes_per_ns);
 }
 
 }  // namespace
