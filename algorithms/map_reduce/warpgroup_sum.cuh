@@ -136,7 +136,7 @@ __global__ void split_columns_kernel(const __grid_constant__ Problem problem,
   for_each_chunk([&](int t, int c, const float(&v)[4]) {
     if (4 * c < D) shared.squares[c][t] = square_of_chunk(v);
   });
-  __syncthreads();  // the parts of the squares are there
+  __syncthreads();  // the chunks of the squares are there
   const auto square_of = [&](int t) {
     return sum_of_chunks<D>([&](int c) { return shared.squares[c][t]; });
   };
@@ -294,7 +294,7 @@ __global__ void __launch_bounds__(WarpgroupStorageOf<Problem>::threads, 1)
     shared.rows.set(row, c, twice);
     if (4 * c < D) shared.squares_of_chunks[c][row] = square_of_chunk(u);
   }
-  __syncthreads();  // the parts of the squares are there
+  __syncthreads();  // the chunks of the squares are there
   bool is_row_far = false;
   if (thread < block_rows) {
     const float square =

@@ -106,4 +106,36 @@ MUTATIONS = [
         "signals: the last columns of a tile are left out",
         "for (int group = warp_index() / Shape::row_warps; 32 * group < <<<width ||| width - 31>>>;",
     ),
+    (
+        "warpgroup sums: a stage is loaded before all warps are done with it",
+        "{{{hopper::wait(shared.empty[(n - 1) % stages], (n - 1) / stages % 2); ||| ;}}}",
+    ),
+    (
+        "warpgroup sums: a tile is read before it is there",
+        "{{{hopper::wait(shared.full[s], n / stages % 2); ||| ;}}}",
+    ),
+    (
+        "warpgroup sums: tiles that are far count twice",
+        "const int wanted = <<<is_far ? 0 : width ||| width>>>;",
+    ),
+    (
+        "warpgroup sums: tiles that are far are left out",
+        "has_far_tiles |= <<<own_tiles[n].is_far ||| 0>>>;",
+    ),
+    (
+        "warpgroup sums: the differences of the second half of the columns are left out",
+        "problem.reduction.merge(state, shared.states[<<<thread + block_rows ||| thread>>>]);",
+    ),
+    (
+        "warpgroup sums: columns are rounded to a half",
+        "warpgroup_multiply(row, <<<columns.low_of(step, first_column) ||| columns.high_of(step, first_column)>>>, sums, false);",
+    ),
+    (
+        "warpgroup sums: all groups of warps have the same rows",
+        "const int group_row = warp_index() / <<<4 ||| 16>>> * warpgroup_rows;",
+    ),
+    (
+        "warpgroup sums: steps of 16 coordinates replace each other",
+        "for (int q = 0; q < 4; ++q) products[e][q] <<<+= sums[e][q] ||| = sums[e][q]>>>;",
+    ),
 ]

@@ -130,8 +130,8 @@ TEST(WarpgroupSum, LogSumExp) {
   }
 }
 
-// On a GPU, large enough that blocks share a multiprocessor and stages are loaded while warps are
-// at others: a tile that is read too late makes a row differ from one run to the next.
+// On a GPU, large enough that stages are loaded while warps are at others: a tile that is read too
+// late makes a row differ from one run to the next.
 template <int D>
 void expect_the_same_bits(int M, int N) {
   const auto data = gaussian_data<float, D, 1>(M, N, box<D>());
