@@ -9,11 +9,11 @@
 // w 2^-|v|^2. (Signals of several numbers: tensor_signals.cuh.)
 //
 // How the form stays accurate: it subtracts squares that the distance does not have. Columns that
-// lie too far from the centre for the accuracy, or are not finite, send their tile to
-// thread_reduce_far_tile(), which computes it from the differences; one such row sends all tiles of
-// the block's part there, since every tile has the block's rows. A block that finds a sum that is
-// not finite (an overflow, or a signal that is not finite) computes all of its tiles from the
-// differences: every scheme then gives the same.
+// lie too far from the centre for the accuracy, or are not finite, or whose signals are all tiny,
+// send their tile to thread_reduce_far_tile(), which computes it from the differences; one row that
+// is far sends all tiles of the block's part there, since every tile has the block's rows. A block
+// that finds a sum that is not finite (an overflow, or a signal that is not finite) computes all of
+// its tiles from the differences: every scheme then gives the same.
 #pragma once
 
 #include <cstdint>
@@ -119,6 +119,16 @@ struct AddedSignals {
     const Vector<float, E> weight = scaled(exp2_of(-square), own[n]);
 #pragma unroll
     for (int e = 0; e < E; ++e) weights.of[e][t] = weight[e];
+  }
+  /// The largest magnitude of the thread's signals.
+  __device__ __forceinline__ float most() const {
+    float result = 0;
+#pragma unroll
+    for (int n = 0; n < own_columns; ++n) {
+#pragma unroll
+      for (int e = 0; e < E; ++e) result = fmaxf(result, fabsf(own[n][e]));
+    }
+    return result;
   }
   __device__ __forceinline__ void wait() {}
 
@@ -355,6 +365,11 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       const float square = shared.gram.columns.squares[0][t];
       is_far = is_far || !(square <= most_square<D>);
       signals.store(n, t, square, shared.gram.weights);
+    }
+    // (In fewer dimensions 2^-|v|^2 is not small enough for that.)
+    if constexpr (D > 32) {
+      const bool has_small_signals = block_has_small_signals(signals.most());
+      is_far = is_far || has_small_signals;
     }
     signals.wait();
     if (!__syncthreads_or(is_far)) {  // and the tile is there

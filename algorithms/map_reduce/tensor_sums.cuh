@@ -58,6 +58,15 @@ struct LaneTotals {
   }
 };
 
+/// Where a tile has no larger signal, but one that is not 0, weights w 2^-|v|^2 may pass below the
+/// normal numbers. What they lose there is no small part of a row that has nothing but near
+/// columns of the tile.
+inline constexpr float least_signal = 0x1p-70f;
+/// Whether that is so. `most`: the largest magnitude among the thread's signals. The whole block.
+__device__ __forceinline__ bool block_has_small_signals(float most) {
+  return !__syncthreads_or(most >= least_signal) && __syncthreads_or(most > 0);
+}
+
 /// A row's sum comes from four lanes of each of up to two warps: their sums are divided by as many
 /// before they are added, so that finite ones have a finite sum.
 inline constexpr float lanes_of_row = 8;

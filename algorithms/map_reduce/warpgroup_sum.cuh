@@ -13,8 +13,9 @@
 // No barrier of the block holds the warps together: a stage is loaded again once all warps have
 // arrived at its barrier. Points are taken relative to one centre for the whole call, where
 // tensor_sum.cuh has one for each block of rows: so columns are the same for all blocks. A tile
-// with a column that lies too far from it, or is not finite, is computed from the differences, and
-// so is all of a block's part if one of its rows is such, or one of its sums is not finite.
+// with a column that lies too far from it, or is not finite, or whose signals are all tiny, is
+// computed from the differences, and so is all of a block's part if one of its rows is far or not
+// finite, or one of its sums is not.
 #pragma once
 
 #include <algorithm>
@@ -142,7 +143,12 @@ __global__ void split_columns_kernel(const __grid_constant__ Problem problem,
   };
   bool is_far = false;
   for (int t = thread; t < width; t += threads) is_far |= !(square_of(t) <= most_square<D>);
-  is_far = __syncthreads_or(is_far);
+  float most = 0;
+  for (int t = thread; t < width; t += threads) {
+    most = fmaxf(most, fabsf(Form::weight(problem.y, first + t)[0]));
+  }
+  const bool has_small_signals = block_has_small_signals(most);
+  is_far = __syncthreads_or(is_far || has_small_signals);
   const int wanted = is_far ? 0 : width;
   for (int t = thread; t < Tile::columns; t += threads) {
     tile.weights[t] =

@@ -186,7 +186,9 @@ TEST(CanRun, KnowsCodeFor90a) {
   const bool can = can_run(ask_for_90a_kernel, {.hopper = true, .sm_90a = true});
   cudaFuncAttributes attributes{};
   WARPATH_CUDA_CHECK(cudaFuncGetAttributes(&attributes, ask_for_90a_kernel));
-  if (attributes.ptxVersion != 90 || attributes.binaryVersion != 90) EXPECT_FALSE(can);
+  if (attributes.ptxVersion != 90 || attributes.binaryVersion != 90) {
+    EXPECT_FALSE(can);
+  }
 #ifdef SIMT_EMULATION
   if (attributes.ptxVersion < 90 || attributes.binaryVersion < 90) return;  // it would stop there
 #endif

@@ -92,6 +92,22 @@ TEST(WarpgroupSum, NearTheLargestNumber) {
   }
 }
 
+// A signal of which 2^-|v|^2 is no normal number, at points as far from the centre as the form
+// takes them: K(x, x) = 1 is put together from that and its reciprocal. In one tile beside larger
+// ones it need not be as exact.
+TEST(WarpgroupSum, OfTinySignals) {
+  constexpr int D = 65;
+  const float a = std::sqrt(22.5f / static_cast<float>(log2_e) / D);
+  for (const float signal : {1e-20f, 1e-25f, 1e-33f, 1e-36f, 2e-38f, -3e-39f}) {
+    GaussianData<float, D, 1> data{std::vector<float>(2 * D, a), {}, {signal, signal}, 1};
+    std::fill(data.x.begin() + D, data.x.end(), -a);
+    data.y = data.x;
+    expect_gaussian_sums(data, 5e-6, {tensor});
+    data.b[0] = 0;
+    expect_gaussian_sums(data, 5e-6, {tensor});
+  }
+}
+
 // Of rows that lie in one place a row is a term, K(x, x) = 1, wherever that is.
 TEST(WarpgroupSum, FarFromTheOrigin) {
   for (const float coordinate : {3.0f, 1000.1f, -1e15f}) {
