@@ -311,17 +311,25 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
   return cost;
 }
 
-/// The kernel of sums that takes the products of warpgroups, after one that splits the columns.
-inline KernelCost warpgroup_sum_cost(const DeviceFigures& device, const CallTraits& call,
-                                     int block_rows, int tile) {
+/// The kernels of sums that take the products of warpgroups, after one that splits the columns.
+inline KernelCost warpgroup_cost(const DeviceFigures& device, const CallTraits& call,
+                                 int block_rows, int tile) {
   KernelFigures figures = device.warpgroup_sum;
-  figures.pair_ns +=
-      static_cast<double>(divide_up(call.coordinates, 16)) * device.warpgroup_sum_step_ns;
+  if (call.coordinates > 8) {
+    figures.pair_ns +=
+        static_cast<double>(divide_up(call.coordinates, 16)) * device.warpgroup_sum_step_ns;
+  }
+  if (call.multiplies_signals) {
+    figures.pair_ns += device.warpgroup_split_ns + static_cast<double>(divide_up(call.signal, 8)) *
+                                                       device.warpgroup_eight_signals_ns;
+  }
   figures.block_ns += call.coordinates * device.warpgroup_sum_row_ns;
   KernelCost cost = kernel_cost(device, call, block_rows, tile, figures, 16);
   cost.long_state_bytes = std::max(0, call.state_bytes - 8);
-  // 4 bytes of each coordinate are read, and 4 written, at half the speed of reading.
-  cost.prepared_column_ns = 16.0 * call.coordinates / device.memory_bytes_per_ns;
+  // 4 bytes of each coordinate, and number of the signal, are read, and 4 written, at half the
+  // speed of reading.
+  const int numbers = call.coordinates + (call.multiplies_signals ? call.signal : 0);
+  cost.prepared_column_ns = 16.0 * numbers / device.memory_bytes_per_ns;
   cost.launch_ns += device.split_columns_ns;
   return cost;
 }

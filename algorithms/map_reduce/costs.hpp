@@ -69,8 +69,10 @@ struct DeviceFigures {
 
   KernelFigures warpgroup_sum;   ///< warpgroup_sum_kernel, without products
   double warpgroup_sum_step_ns;  ///< pair_ns of a step of 16 coordinates
-  double warpgroup_sum_row_ns;   ///< block_ns of a coordinate of the block's rows
-  double split_columns_ns;       ///< of the preceding kernel, beside reading and writing
+  double warpgroup_split_ns;  ///< pair_ns to split an exponential where signals are multiplied, and
+  double warpgroup_eight_signals_ns;  ///< for eight numbers
+  double warpgroup_sum_row_ns;        ///< block_ns of a coordinate of the block's rows
+  double split_columns_ns;            ///< of the preceding kernel, beside reading and writing
 
   KernelFigures tensor_least;  ///< the tensor kernel of least distances, without instructions
   KernelFigures lists;         ///< list_rows_kernel
@@ -194,6 +196,8 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                                  .merge_ns = 1230,
                                                                  .merge_step_ns = 1320},
                                                .warpgroup_sum_step_ns = 0.0186,
+                                               .warpgroup_split_ns = 0.0415,
+                                               .warpgroup_eight_signals_ns = 0.0045,
                                                .warpgroup_sum_row_ns = 58,
                                                .split_columns_ns = 4000,
                                                .tensor_least = {.pair_ns = 0.0145,

@@ -132,29 +132,28 @@ void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& wor
          parts.extra);
 }
 
-/// Sums by the products of warpgroups; the columns are split by a preceding kernel.
+/// Sums by the products of warpgroups; the columns, and signals, are split by a preceding kernel.
 template <class Problem>
-void run_warpgroup_sum(const Problem& problem, const Choice& choice, Workspace& workspace,
-                       cudaStream_t stream) {
-  using Storage = WarpgroupStorageOf<Problem>;
-  using Tile = typename Storage::Tile;
-  const std::int64_t tiles = divide_up(problem.columns, Tile::columns);
-  const Parts<typename Problem::State, Tile> parts(problem.rows, choice, Storage::block_rows, tiles,
-                                                   workspace, stream);
-  constexpr unsigned threads = 256;
-  launch({grid_of(tiles), threads, sizeof(SplitColumnsStorage<ExponentialOf<Problem>::dimension>),
-          stream, /*starts_early=*/true},
-         split_columns_kernel<Problem>, problem, parts.extra);
-  launch({parts.blocks(), Storage::threads, sizeof(Storage), stream, /*starts_early=*/true},
-         warpgroup_sum_kernel<Problem>, problem, parts.split, parts.partials, parts.tickets,
-         parts.extra);
+void run_warpgroups(const Problem& problem, const Choice& choice, Workspace& workspace,
+                    cudaStream_t stream) {
+  with_warpgroup_kernels<Problem>([&]<class Storage, class Splitter>(auto kernel, auto splitting) {
+    using Tile = typename Storage::Tile;
+    const std::int64_t tiles = divide_up(problem.columns, Tile::columns);
+    const Parts<typename Problem::State, Tile> parts(problem.rows, choice, Storage::block_rows,
+                                                     tiles, workspace, stream);
+    constexpr unsigned threads = 256;
+    launch({grid_of(tiles), threads, sizeof(Splitter), stream, /*starts_early=*/true}, splitting,
+           problem, parts.extra);
+    launch({parts.blocks(), Storage::threads, sizeof(Storage), stream, /*starts_early=*/true},
+           kernel, problem, parts.split, parts.partials, parts.tickets, parts.extra);
+  });
 }
 
 template <class Problem>
 void run_tensor(const Problem& problem, const Choice& choice, Workspace& workspace,
                 cudaStream_t stream) {
-  if constexpr (is_warpgroup_sum<Problem>) {
-    if (choice.takes_warpgroups) return run_warpgroup_sum(problem, choice, workspace, stream);
+  if constexpr (has_warpgroups<Problem>) {
+    if (choice.takes_warpgroups) return run_warpgroups(problem, choice, workspace, stream);
   }
   if constexpr (has_tensor<Problem>) {
     for_each_tensor_shape<Problem>([&]<class Shape>() {

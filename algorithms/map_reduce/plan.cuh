@@ -20,6 +20,7 @@
 #include "map_reduce/tuned.cuh"
 #include "map_reduce/variant.hpp"
 #include "map_reduce/warp_lists.cuh"
+#include "map_reduce/warpgroup_signals.cuh"
 #include "map_reduce/warpgroup_sum.cuh"
 
 namespace warpath::map_reduce {
@@ -135,15 +136,33 @@ template <class Problem>
 using SignalTileOf = SignalTile<ExponentialOf<Problem>::dimension, ExponentialOf<Problem>::signal>;
 /// Whether sums have a kernel that takes the products of warpgroups.
 template <class Problem>
-constexpr bool is_warpgroup_sum = has_warpgroup_sum<ExponentialOf<Problem>>;
+constexpr bool has_warpgroups =
+    has_warpgroup_sum<ExponentialOf<Problem>> || has_warpgroup_signals<ExponentialOf<Problem>>;
+/// It, and the one that splits the columns before it: act.operator()<Storage, SplitterStorage>(
+/// kernel, splitting kernel), with what blocks of both have in dynamic shared memory.
+template <class Problem, class Act>
+auto with_warpgroup_kernels(Act&& act) {
+  using Form = ExponentialOf<Problem>;
+  if constexpr (has_warpgroup_sum<Form>) {
+    using Storage = WarpgroupStorageOf<Problem>;
+    return act
+        .template operator()<Storage, SplitterStorage<Form::dimension, Storage::Tile::columns>>(
+            warpgroup_sum_kernel<Problem>, split_columns_kernel<Problem>);
+  } else {
+    return act.template operator()<WarpgroupSignalsStorageOf<Problem>,
+                                   SplitColumnsAndSignalsStorage<Form::dimension, Form::signal>>(
+        warpgroup_signals_kernel<Problem>, split_columns_and_signals_kernel<Problem>);
+  }
+}
 /// Whether the current device can run it, and the program has been compiled for that: no other
 /// tensor kernel is taken then.
 template <class Problem>
-bool can_run_warpgroup_sum() {
-  if constexpr (is_warpgroup_sum<Problem>) {
-    return warpath::can_run(
-        warpgroup_sum_kernel<Problem>,
-        {.hopper = true, .shared_bytes = sizeof(WarpgroupStorageOf<Problem>), .sm_90a = true});
+bool can_run_warpgroups() {
+  if constexpr (has_warpgroups<Problem>) {
+    return with_warpgroup_kernels<Problem>([]<class Storage, class>(auto kernel, auto) {
+      return warpath::can_run(kernel,
+                              {.hopper = true, .shared_bytes = sizeof(Storage), .sm_90a = true});
+    });
   }
   return false;
 }
@@ -301,18 +320,19 @@ const std::vector<Candidate>& candidates_of() {
         }
         made.push_back(
             {Variant::tensor, false, false, 0, cost, [] {
-               return !can_run_warpgroup_sum<Problem>() &&
+               return !can_run_warpgroups<Problem>() &&
                       with_tensor_kernel<Problem, Shape>([](auto kernel, std::size_t shared_bytes) {
                         return warpath::can_run(kernel, {.shared_bytes = shared_bytes});
                       });
              }});
       });
     }
-    if constexpr (is_warpgroup_sum<Problem>) {
-      using Storage = WarpgroupStorageOf<Problem>;
-      made.push_back({Variant::tensor, false, true, 0,
-                      warpgroup_sum_cost(device, call, Storage::block_rows, Storage::Tile::columns),
-                      can_run_warpgroup_sum<Problem>});
+    if constexpr (has_warpgroups<Problem>) {
+      with_warpgroup_kernels<Problem>([&]<class Storage, class>(auto, auto) {
+        const KernelCost cost =
+            warpgroup_cost(device, call, Storage::block_rows, Storage::Tile::columns);
+        made.push_back({Variant::tensor, false, true, 0, cost, can_run_warpgroups<Problem>});
+      });
     }
     return made;
   }();
@@ -437,9 +457,11 @@ std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_
   };
   if constexpr (is_second_product<Problem>) {
     if (choice.variant == Variant::tensor) set_split(static_cast<SignalTileOf<Problem>*>(nullptr));
-  } else if constexpr (is_warpgroup_sum<Problem>) {
-    using Tile = typename WarpgroupStorageOf<Problem>::Tile;
-    if (choice.takes_warpgroups) set_split(static_cast<Tile*>(nullptr));
+  }
+  if constexpr (has_warpgroups<Problem>) {
+    with_warpgroup_kernels<Problem>([&]<class Storage, class>(auto, auto) {
+      if (choice.takes_warpgroups) set_split(static_cast<typename Storage::Tile*>(nullptr));
+    });
   }
   if (choice.parts == 1 && choice.variant != Variant::gpu_2d) return split;
   const std::int64_t states =

@@ -63,6 +63,13 @@ struct SignalTile {
   float back[numbers];
 };
 
+/// The exponent, as floats have it, of the power of two that brings a magnitude to 2^14, of which
+/// `bits` are the bits. (Where a number is not finite, none of its sums will be, whatever the
+/// power.)
+__device__ __forceinline__ unsigned exponent_to_halves(unsigned bits) {
+  return min(127 + 14 + 127 - (bits >> 23), 253u);
+}
+
 template <int D, int E>
 struct SplitSignalsStorage {
   float numbers[SignalTile<D, E>::columns][E | 1];  ///< an odd stride: another bank a column
@@ -88,14 +95,9 @@ __global__ void split_signals_kernel(Array<float, E> signals, SignalTile<D, E>* 
   }
   __syncthreads();  // the numbers are there, and the largest are known
 
-  // The exponent of the power of two, as floats have it. (Where a number is not finite, none of its
-  // sums will be, whatever the power.)
-  const auto exponent_to_halves = [&](int e) {
-    return min(127 + 14 + 127 - (shared.most[e] >> 23), 253u);
-  };
   Tile& tile = tiles[blockIdx.x];
   for (int e = thread; e < Tile::numbers; e += threads) {
-    const unsigned exponent = e < E ? 254 - exponent_to_halves(e) : 127;
+    const unsigned exponent = e < E ? 254 - exponent_to_halves(shared.most[e]) : 127;
     tile.back[e] = __uint_as_float(exponent << 23) * (1 / Tile::p_scale);
   }
   constexpr int lines = Tile::columns / 16 * (Tile::numbers / 8) * warp_threads;
@@ -106,7 +108,7 @@ __global__ void split_signals_kernel(Array<float, E> signals, SignalTile<D, E>* 
     const int e = eight * 8 + lane / 4;
     std::uint32_t halves[4] = {};
     if (e < E) {
-      const float scale = __uint_as_float(exponent_to_halves(e) << 23);
+      const float scale = __uint_as_float(exponent_to_halves(shared.most[e]) << 23);
 #pragma unroll
       for (int pair = 0; pair < 2; ++pair) {
         const int column = sixteen * 16 + pair * 8 + lane % 4 * 2;

@@ -93,12 +93,65 @@ __device__ __forceinline__ void warpgroup_multiply(const WarpgroupOperand& rows,
 #endif
 }
 
+/// The same with a warp's 16 rows in the registers of its lanes, as multiply_16x16x8() has them,
+/// and 8, 16, 32 or 64 columns: sums[e] are those of columns 8 e and on.
+template <int Eights>
+__device__ __forceinline__ void warpgroup_multiply(const std::uint32_t (&a)[4],
+                                                   const WarpgroupOperand& columns,
+                                                   float (&sums)[Eights][4], bool is_first) {
+  static_assert(Eights == 1 || Eights == 2 || Eights == 4 || Eights == 8);
+#if defined(SIMT_EMULATION)
+  for (int e = 0; e < Eights; ++e) {
+    const std::uint32_t* const column =
+        columns.words + (8 * e + lane_index() / 4) * 4 + lane_index() % 4;
+    const std::uint32_t b[2] = {column[0], column[columns.stride]};
+    const float zero[4] = {};
+    const float before[4] = {sums[e][0], sums[e][1], sums[e][2], sums[e][3]};
+    multiply_16x16x8(a, b, is_first ? zero : before, sums[e]);
+  }
+#elif defined(WARPATH_SM_90A)
+#define WARPATH_MULTIPLY(shape, numbers, a0, a1, a2, a3, b, adds, ...)                          \
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " adds                                   \
+               ", 0;\n"                                                                         \
+               "wgmma.mma_async.sync.aligned." shape ".f32.f16.f16 {" numbers "}, {" a0 ", " a1 \
+               ", " a2 ", " a3 "}, " b ", adds, 1, 1, 0;\n}"                                    \
+               : __VA_ARGS__                                                                    \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(descriptor_of(columns)),       \
+                 "r"(is_first ? 0 : 1)                                                          \
+               : "memory")
+  if constexpr (Eights == 1) {
+    WARPATH_MULTIPLY("m64n8k16", "%0, %1, %2, %3", "%4", "%5", "%6", "%7", "%8", "%9",
+                     WARPATH_FOUR(sums, 0));
+  } else if constexpr (Eights == 2) {
+    WARPATH_MULTIPLY("m64n16k16", "%0, %1, %2, %3, %4, %5, %6, %7", "%8", "%9", "%10", "%11", "%12",
+                     "%13", WARPATH_FOUR(sums, 0), WARPATH_FOUR(sums, 1));
+  } else if constexpr (Eights == 4) {
+    WARPATH_MULTIPLY("m64n32k16",
+                     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15", "%16",
+                     "%17", "%18", "%19", "%20", "%21", WARPATH_FOUR(sums, 0),
+                     WARPATH_FOUR(sums, 1), WARPATH_FOUR(sums, 2), WARPATH_FOUR(sums, 3));
+  } else {
+    WARPATH_MULTIPLY("m64n64k16",
+                     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+                     "%31",
+                     "%32", "%33", "%34", "%35", "%36", "%37", WARPATH_ALL(sums));
+  }
+#undef WARPATH_MULTIPLY
+#else
+  __trap();
+#endif
+}
+
 /// Waits for the products that were started since warpgroup_begin(). The sums may be read then.
-__device__ __forceinline__ void warpgroup_end([[maybe_unused]] WarpgroupSums& sums) {
+template <int Eights>
+__device__ __forceinline__ void warpgroup_end([[maybe_unused]] float (&sums)[Eights][4]) {
 #if defined(WARPATH_SM_90A)
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
   // (The sums are operands, so that the compiler reads none of them before.)
-  asm volatile("wgmma.wait_group.sync.aligned 0;" : WARPATH_ALL(sums)::"memory");
+#pragma unroll
+  for (int e = 0; e < Eights; ++e) asm volatile("" : WARPATH_FOUR(sums, e)::"memory");
 #elif !defined(SIMT_EMULATION)
   __trap();
 #endif

@@ -18,7 +18,6 @@
 // finite, or one of its sums is not.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,7 +32,7 @@
 #include "map_reduce/tensor_sums.cuh"
 #include "map_reduce/tensor_tile.cuh"
 #include "map_reduce/tuned.cuh"
-#include "map_reduce/warpgroup.cuh"
+#include "map_reduce/warpgroup_points.cuh"
 
 namespace warpath::map_reduce::detail {
 
@@ -46,62 +45,17 @@ constexpr bool has_warpgroup_sum = [] {
     return false;
 }();
 
-/// Points as operands: two halves of each coordinate, and for each eight coordinates one line of
-/// all points. The lines are 16 bytes longer than the points are, so that a thread that has four
-/// coordinates of a point writes to other banks than those that have the next ones.
-template <int D, int Points>
-struct SplitPoints {
-  static constexpr int steps = divide_up(D, 16);  ///< of 16 coordinates, the last filled up by 0
-  static constexpr int chunks = 4 * steps;        ///< of four coordinates
-  static constexpr int stride = 4 * Points + 4;
-  alignas(16) std::uint32_t high[2 * steps][stride];
-  alignas(16) std::uint32_t low[2 * steps][stride];
-
-  /// Coordinates 4 c to 4 c + 3 of a point.
-  __device__ __forceinline__ void set(int point, int c, const float (&v)[4]) {
-    std::uint32_t split[4];
-#pragma unroll
-    for (int k = 0; k < 4; ++k) split[k] = split_halves(v[k]).bits;
-    const std::uint32_t highs[2] = {__byte_perm(split[0], split[1], 0x5410),
-                                    __byte_perm(split[2], split[3], 0x5410)};
-    const std::uint32_t lows[2] = {__byte_perm(split[0], split[1], 0x7632),
-                                   __byte_perm(split[2], split[3], 0x7632)};
-    store_vector(&high[c / 2][4 * point + c % 2 * 2], highs);
-    store_vector(&low[c / 2][4 * point + c % 2 * 2], lows);
-  }
-  /// A step's coordinates of 64 points from `first` on.
-  __device__ __forceinline__ WarpgroupOperand high_of(int step, int first) const {
-    return {&high[2 * step][4 * first], stride};
-  }
-  __device__ __forceinline__ WarpgroupOperand low_of(int step, int first) const {
-    return {&low[2 * step][4 * first], stride};
-  }
-};
-
 /// A tile of columns as split_columns_kernel leaves it in global memory. Columns beyond the last
 /// one, and all of a tile that is far, lie at the centre and weigh nothing.
 template <int D>
 struct SplitTile {
   static constexpr int columns = D <= 16 ? 256 : D <= 32 ? 128 : 64;
-  SplitPoints<D, columns> points;  ///< v
-  float weights[columns];          ///< w 2^-|v|^2
-  alignas(16) int is_far;          ///< whether the form is not accurate for one of them
+  WidePoints<D, columns> points;  ///< v
+  float weights[columns];         ///< w 2^-|v|^2
+  alignas(16) int is_far;         ///< whether the form is not accurate for one of them
 };
 
-/// One centre for all rows of a call.
-template <class Problem, int D>
-__device__ __forceinline__ void block_find_centre_of_all(const Problem& problem,
-                                                         float (&centre)[D]) {
-  block_find_centre(get<0>(problem.x), 0, problem.rows, centre);
-}
-
-template <int D>
-struct SplitColumnsStorage {
-  float centre[D];
-  float squares[chunks_of(D)][SplitTile<D>::columns + 1];
-};
-
-/// One block for each tile of the columns; dynamic shared memory: one SplitColumnsStorage.
+/// One block for each tile of the columns; dynamic shared memory: one SplitterStorage.
 template <class Problem>
 __global__ void split_columns_kernel(const __grid_constant__ Problem problem,
                                      SplitTile<ExponentialOf<Problem>::dimension>* tiles) {
@@ -109,56 +63,26 @@ __global__ void split_columns_kernel(const __grid_constant__ Problem problem,
   constexpr int D = Form::dimension;
   using Tile = SplitTile<D>;
   hopper::wait_for_kernel_before();
-  auto& shared = dynamic_shared<SplitColumnsStorage<D>>();
-  const auto& y = get<0>(problem.y);
-  const float scale = Form::scale(problem.formula);
+  auto& shared = dynamic_shared<SplitterStorage<D, Tile::columns>>();
   Tile& tile = tiles[blockIdx.x];
-  const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * Tile::columns;
-  const auto width = static_cast<int>(min(std::int64_t{Tile::columns}, problem.columns - first));
-  const auto thread = static_cast<int>(threadIdx.x);
-  const auto threads = static_cast<int>(blockDim.x);
-  block_find_centre_of_all(problem, shared.centre);
-
-  constexpr int chunks = decltype(tile.points)::chunks;
-  // act(t, c, v): coordinates 4 c to 4 c + 3 of column t.
-  const auto for_each_chunk = [&](auto act) {
-    for (int item = thread; item < Tile::columns * chunks; item += threads) {
-      const int t = item / chunks;
-      const int c = item % chunks;
-      float v[4];
-#pragma unroll
-      for (int q = 0; q < 4; ++q) {
-        const int k = 4 * c + q;
-        v[q] = k < D && t < width ? scale * (y.data[(first + t) * D + k] - shared.centre[k]) : 0.0f;
-      }
-      act(t, c, v);
-    }
-  };
-  for_each_chunk([&](int t, int c, const float(&v)[4]) {
-    if (4 * c < D) shared.squares[c][t] = square_of_chunk(v);
-  });
-  __syncthreads();  // the chunks of the squares are there
-  const auto square_of = [&](int t) {
-    return sum_of_chunks<D>([&](int c) { return shared.squares[c][t]; });
-  };
-  bool is_far = false;
-  for (int t = thread; t < width; t += threads) is_far |= !(square_of(t) <= most_square<D>);
+  const ColumnSplitter<Problem, Tile::columns> columns(problem, shared);
+  bool is_far = columns.block_find_squares();
   float most = 0;
-  for (int t = thread; t < width; t += threads) {
-    most = fmaxf(most, fabsf(Form::weight(problem.y, first + t)[0]));
-  }
-  const bool has_small_signals = block_has_small_signals(most);
-  is_far = __syncthreads_or(is_far || has_small_signals);
-  const int wanted = is_far ? 0 : width;
-  for (int t = thread; t < Tile::columns; t += threads) {
-    tile.weights[t] =
-        t < wanted ? exp2_of(-square_of(t)) * Form::weight(problem.y, first + t)[0] : 0.0f;
-  }
-  for_each_chunk([&](int t, int c, const float(&v)[4]) {
-    const float nothing[4] = {};
-    tile.points.set(t, c, is_far ? nothing : v);
+  columns.for_each_column([&](int, std::int64_t j, float) {
+    most = fmaxf(most, fabsf(Form::weight(problem.y, j)[0]));
   });
-  if (thread == 0) tile.is_far = is_far;
+  is_far = block_has_small_signals(most) || is_far;
+  for (int t = threadIdx.x; t < Tile::columns; t += blockDim.x) tile.weights[t] = 0;
+  if (!is_far) {
+    columns.for_each_column([&](int t, std::int64_t j, float square) {
+      tile.weights[t] = exp2_of(-square) * Form::weight(problem.y, j)[0];
+    });
+  }
+  columns.for_each_chunk(decltype(tile.points)::chunks, [&](int t, int c, const float(&v)[4]) {
+    const float nothing[4] = {};
+    tile.points.set_column(t, c, is_far ? nothing : v);
+  });
+  if (threadIdx.x == 0) tile.is_far = is_far;
 }
 
 /// Shared memory of warpgroup_sum_kernel.
@@ -170,14 +94,13 @@ struct WarpgroupStorage {
   static constexpr int block_rows = warpgroup_rows * groups;
   /// As many as there is room for, with 64 dimensions and more.
   static constexpr int stages_of_tiles = D > 32 && D <= 64 ? 4 : 2;
-  SplitPoints<D, block_rows> rows;  ///< 2 u
+  WidePoints<D, block_rows> rows;  ///< 2 u
   union {
     float squares_of_chunks[chunks_of(D)][block_rows + 1];  ///< before the first tile
     alignas(16) Tile stages[stages_of_tiles];
     Staged<Column> columns[Tile::columns];  ///< of a tile that is computed from the differences
   };
-  hopper::TransactionBarrier full[stages_of_tiles];   ///< the stage's tile is there
-  hopper::TransactionBarrier empty[stages_of_tiles];  ///< all warps are done with it
+  TileBarriers<stages_of_tiles> barriers;
   float centre[D];
   float squares[block_rows];  ///< |u|^2
   float sums[block_rows];
@@ -214,37 +137,6 @@ template <class Problem>
   shared.states[thread] = state[0];
 }
 
-/// The products of 64 rows and 64 columns, both operands in shared memory. A step of 16 coordinates
-/// is the product of the high halves and two small ones, which are added first; steps are added
-/// outside of the tensor cores (WideTile).
-template <int D, int Rows, int Columns>
-__device__ __forceinline__ void warpgroup_multiply_points(const SplitPoints<D, Rows>& rows,
-                                                          int first_row,
-                                                          const SplitPoints<D, Columns>& columns,
-                                                          int first_column,
-                                                          WarpgroupSums& products) {
-  const auto multiply_step = [&](int step, WarpgroupSums& sums) {
-    const WarpgroupOperand row = rows.high_of(step, first_row);
-    const WarpgroupOperand column = columns.high_of(step, first_column);
-    warpgroup_begin();
-    warpgroup_multiply(rows.low_of(step, first_row), column, sums, true);
-    warpgroup_multiply(row, columns.low_of(step, first_column), sums, false);
-    warpgroup_multiply(row, column, sums, false);
-    warpgroup_end(sums);
-  };
-  multiply_step(0, products);
-#pragma unroll
-  for (int step = 1; step < SplitPoints<D, Rows>::steps; ++step) {
-    WarpgroupSums sums;
-    multiply_step(step, sums);
-#pragma unroll
-    for (int e = 0; e < warpgroup_columns / 8; ++e) {
-#pragma unroll
-      for (int q = 0; q < 4; ++q) products[e][q] += sums[e][q];
-    }
-  }
-}
-
 /// `tiles`: all columns, split.
 template <class Problem>
 __global__ void __launch_bounds__(WarpgroupStorageOf<Problem>::threads, 1)
@@ -256,7 +148,6 @@ __global__ void __launch_bounds__(WarpgroupStorageOf<Problem>::threads, 1)
   constexpr int D = Form::dimension;
   using Storage = WarpgroupStorageOf<Problem>;
   using Tile = typename Storage::Tile;
-  constexpr int stages = Storage::stages_of_tiles;
   constexpr int block_rows = Storage::block_rows;
   if (!hopper::is_compiled_for_90a()) return;
   hopper::wait_for_kernel_before();
@@ -266,76 +157,28 @@ __global__ void __launch_bounds__(WarpgroupStorageOf<Problem>::threads, 1)
   const std::int64_t first_row = blockIdx.x % split.row_blocks * block_rows;
   const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
   const auto tile_count = static_cast<int>(divide_up(range.end - range.begin, Tile::columns));
-  const auto& x = get<0>(problem.x);
-  const float scale = Form::scale(problem.formula);
-  // Beyond the last row, the last row once more: it is not stored.
-  const auto row_index = [&](int row) { return min(first_row + row, problem.rows - 1); };
-
-  if (thread == 0) {
-    for (int s = 0; s < stages; ++s) {
-      hopper::init(shared.full[s], 1);
-      hopper::init(shared.empty[s], Storage::threads / warp_threads);
-    }
-  }
-  block_find_centre_of_all(problem, shared.centre);  // ends with a barrier
   const SplitTile<D>* const own_tiles = tiles + range.begin / Tile::columns;
-  const auto load = [&](int n) {
-    const int s = n % stages;
-    hopper::arrive_expect(shared.full[s], sizeof(Tile));
-    hopper::bulk_load(&shared.stages[s], own_tiles + n, sizeof(Tile), shared.full[s]);
-  };
-  constexpr int chunks = decltype(shared.rows)::chunks;
-  for (int item = thread; item < block_rows * chunks; item += Storage::threads) {
-    const int row = item / chunks;
-    const int c = item % chunks;
-    const float* const point = x.data + row_index(row) * D;
-    float u[4];
-    float twice[4];
-#pragma unroll
-    for (int q = 0; q < 4; ++q) {
-      const int k = 4 * c + q;
-      u[q] = k < D ? scale * (point[k] - shared.centre[k]) : 0.0f;
-      twice[q] = 2 * fmaf(u[q], truncated_by_step, u[q]);
-    }
-    shared.rows.set(row, c, twice);
-    if (4 * c < D) shared.squares_of_chunks[c][row] = square_of_chunk(u);
-  }
-  __syncthreads();  // the chunks of the squares are there
-  bool is_row_far = false;
-  if (thread < block_rows) {
-    const float square =
-        sum_of_chunks<D>([&](int c) { return shared.squares_of_chunks[c][thread]; });
-    shared.squares[thread] = square;
-    is_row_far = !(square <= most_square<D>);
-  }
+  TileStream stream(shared.barriers, shared.stages, own_tiles, tile_count);
+  block_find_centre_of_all(problem, shared.centre);  // ends with a barrier
+  bool all_are_far = block_split_rows<block_rows>(problem, first_row, shared.centre, shared.rows,
+                                                  shared.squares_of_chunks, shared.squares);
   shared.states[thread] = problem.reduction.neutral();
-  hopper::fence_for_bulk();
-  bool all_are_far = __syncthreads_or(is_row_far);  // and the rows are there
 
   LaneTotals<1, 1> totals;
   totals.set_zero();
   if (!all_are_far) {
-    if (thread == 0) {
-      for (int n = 0; n < stages && n < tile_count; ++n) load(n);
-    }
+    stream.start();
     const int group_row = warp_index() / 4 * warpgroup_rows;
 #pragma unroll 1
     for (int n = 0; n < tile_count; ++n) {
-      const int s = n % stages;
-      if (thread == 0 && n > 0 && n - 1 + stages < tile_count) {
-        hopper::wait(shared.empty[(n - 1) % stages], (n - 1) / stages % 2);
-        load(n - 1 + stages);
-      }
-      hopper::wait(shared.full[s], n / stages % 2);
-      __syncwarp();  // a product takes whole warps
-      const Tile& tile = shared.stages[s];
+      const Tile& tile = stream.wait(n);
       // A lane adds up to 64 terms of a row one by one.
       LaneSums<1, 1> sums;
       sums.set_zero();
 #pragma unroll 1
       for (int first = 0; first < Tile::columns; first += warpgroup_columns) {
         WarpgroupSums exponents;
-        warpgroup_multiply_points(shared.rows, group_row, tile.points, first, exponents);
+        multiply_points(shared.rows, group_row, tile.points, first, exponents);
 #pragma unroll
         for (int e = 0; e < warpgroup_columns / 8; ++e) {
           float weights[2];
@@ -350,10 +193,7 @@ __global__ void __launch_bounds__(WarpgroupStorageOf<Problem>::threads, 1)
         }
       }
       totals.add(sums);
-      // (Without the fence a warp now and then had weights of the tile that is loaded next.)
-      hopper::fence_for_bulk();
-      __syncwarp();
-      if (lane == 0) hopper::arrive(shared.empty[s]);
+      stream.release(n);
     }
   }
   // A sum that is not finite has overflowed, or has a term that is not finite: from the

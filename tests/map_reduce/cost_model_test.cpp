@@ -114,7 +114,7 @@ TEST(CostModel, NoCutTakesLessThanTheLeast) {
     for (const int rows : {1, 4, 16}) costs.push_back(columns_cost(h200_figures, call, rows, 256));
     for (const int rows : {512, 256, 128})
       costs.push_back(tensor_cost(h200_figures, call, rows, 2));
-    costs.push_back(warpgroup_sum_cost(h200_figures, call, 256, 64));
+    costs.push_back(warpgroup_cost(h200_figures, call, 256, 64));
     for (const KernelCost& cost : costs) {
       for (const std::int64_t rows : {1, 15, 1000, 33'333, 1'000'000}) {
         for (const std::int64_t columns : {1, 700, 100'003, 10'000'000}) {
@@ -193,9 +193,9 @@ TEST(CostModel, StepsOfWarpgroupsCost) {
                   .coordinates = 32,
                   .coordinate_chunks = 8,
                   .tensor_tile_columns = 64};
-  const double two = warpgroup_sum_cost(h200_figures, call, 256, 64).figures.pair_ns;
+  const double two = warpgroup_cost(h200_figures, call, 256, 64).figures.pair_ns;
   call.coordinates = 33;
-  const KernelCost three = warpgroup_sum_cost(h200_figures, call, 256, 64);
+  const KernelCost three = warpgroup_cost(h200_figures, call, 256, 64);
   EXPECT_NEAR(three.figures.pair_ns, two + h200_figures.warpgroup_sum_step_ns, 1e-12);
   EXPECT_DOUBLE_EQ(three.prepared_column_ns, 16 * 33 / h200_figures.memory_bytes_per_ns);
 }

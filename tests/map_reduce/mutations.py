@@ -92,7 +92,7 @@ MUTATIONS = [
     ),
     (
         "signals: the largest number of a tile is not looked for",
-        "{{{atomicMax(&shared.most[i % E], __float_as_uint(number) & 0x7FFFFFFFu); ||| ;}}}",
+        "signals.data[first * E + i] : 0.0f; shared.numbers[i / E][i % E] = number; {{{atomicMax(&shared.most[i % E], __float_as_uint(number) & 0x7FFFFFFFu); ||| ;}}}",
     ),
     (
         "merged numbers: only of the first eight parts",
@@ -108,19 +108,19 @@ MUTATIONS = [
     ),
     (
         "warpgroup sums: a stage is loaded before all warps are done with it",
-        "{{{hopper::wait(shared.empty[(n - 1) % stages], (n - 1) / stages % 2); ||| ;}}}",
+        "{{{hopper::wait(barriers_.empty[(n - 1) % Stages], (n - 1) / Stages % 2); ||| ;}}}",
     ),
     (
         "warpgroup sums: a tile is read before it is there",
-        "{{{hopper::wait(shared.full[s], n / stages % 2); ||| ;}}}",
+        "{{{hopper::wait(barriers_.full[n % Stages], n / Stages % 2); ||| ;}}}",
     ),
     (
         "warpgroup sums: tiles that are far count twice",
-        "const int wanted = <<<is_far ? 0 : width ||| width>>>;",
+        "if (<<<!is_far ||| true>>>) { columns.for_each_column([&](int t, std::int64_t j, float square) {",
     ),
     (
         "warpgroup sums: tiles that are far are left out",
-        "has_far_tiles |= <<<own_tiles[n].is_far ||| 0>>>;",
+        "bool has_far_tiles = false; for (int n = thread; n < tile_count; n += Storage::threads) has_far_tiles |= <<<own_tiles[n].is_far ||| 0>>>;",
     ),
     (
         "warpgroup sums: the differences of the second half of the columns are left out",
@@ -132,10 +132,34 @@ MUTATIONS = [
     ),
     (
         "warpgroup sums: all groups of warps have the same rows",
-        "const int group_row = warp_index() / <<<4 ||| 16>>> * warpgroup_rows;",
+        "if (!all_are_far) { stream.start(); const int group_row = warp_index() / <<<4 ||| 16>>> * warpgroup_rows;",
     ),
     (
         "warpgroup sums: steps of 16 coordinates replace each other",
         "for (int q = 0; q < 4; ++q) products[e][q] <<<+= sums[e][q] ||| = sums[e][q]>>>;",
+    ),
+    (
+        "signals by warpgroups: tiles that are far are left out",
+        "bool has_far_tiles = all_are_far; for (int n = thread; n < tile_count; n += Storage::threads) has_far_tiles |= <<<own_tiles[n].is_far ||| 0>>>;",
+    ),
+    (
+        "signals by warpgroups: the differences of the second half of the columns are left out",
+        "{{{if (thread < block_rows) problem.reduction.merge(state, shared.states[thread]); ||| ;}}}",
+    ),
+    (
+        "signals by warpgroups: those of other columns are multiplied",
+        "WarpgroupOperand{&right[2 * (step + <<<k ||| 3 - k>>>)][4 * 8 * First], Tile::stride},",
+    ),
+    (
+        "signals by warpgroups: exponentials are rounded to a half",
+        "multiply(<<<p.low ||| p.high>>>, tile.high, true);",
+    ),
+    (
+        "signals by warpgroups: |v|^2 is left out",
+        "set[q] = is_far ? 0.0f : 4 * c + q == <<<D ||| 99>>> ? columns.square_of(t) : v[q];",
+    ),
+    (
+        "signals by warpgroups: the last share is not added",
+        "add_share(share, totals); share.set_zero(); } } {{{add_share(share, totals); ||| ;}}} }",
     ),
 ]

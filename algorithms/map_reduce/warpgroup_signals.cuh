@@ -1,0 +1,342 @@
+// Sums of exponentials times signals of several numbers on Hopper: both matrix products of
+// tensor_signals.cuh as those of warpgroups. With P(i, j) = 2^(2 u . v - |v|^2),
+//
+//     rows * columns: 64 x 64, operands in shared memory        -> 2 u . v - |v|^2 in registers
+//     P * b: 64 rows x 64 columns * 64 columns x E numbers      -> sums in registers
+//            P from registers, b from shared memory
+//
+// |v|^2 is a further coordinate of the columns, where rows have -1. A preceding kernel splits
+// columns and signals once a call; they come by bulk copies, as in warpgroup_sum.cuh, which also
+// says what is computed from the differences. Scales and accuracy: tensor_signals.cuh.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "core/divide_up.hpp"
+#include "core/hopper.cuh"
+#include "core/launch.cuh"
+#include "core/vector.cuh"
+#include "core/warp.cuh"
+#include "map_reduce/problem.cuh"
+#include "map_reduce/tensor_signals.cuh"
+#include "map_reduce/tensor_sum.cuh"
+#include "map_reduce/tensor_sums.cuh"
+#include "map_reduce/tuned.cuh"
+#include "map_reduce/warpgroup_points.cuh"
+
+namespace warpath::map_reduce::detail {
+
+/// Whether the sums of a form can be computed so. Longer signals would not leave registers.
+template <class Form>
+constexpr bool has_warpgroup_signals = [] {
+  if constexpr (Form::is_possible)
+    return multiplies_signals<Form::dimension, Form::signal> && Form::signal <= 64;
+  else
+    return false;
+}();
+
+/// A tile of columns and their signals as split_columns_and_signals_kernel leaves it in global
+/// memory. A tile that is far has signals of 0.
+template <int D, int E>
+struct SplitColumnsTile {
+  static constexpr int columns = 128;
+  static constexpr int numbers = divide_up(E, 8) * 8;
+  static constexpr int stride = operand_stride(numbers);
+  using Points =
+      std::conditional_t<D <= 8, NarrowPoints<D + 1, columns>, WidePoints<D + 1, columns>>;
+  Points points;  ///< v and |v|^2
+  /// Scaled; the numbers are the operand's points, and the columns its coordinates.
+  alignas(16) std::uint32_t high[columns / 8][stride];
+  alignas(16) std::uint32_t low[columns / 8][stride];
+  float back[numbers];  ///< what a sum is multiplied by
+  alignas(16) int is_far;
+};
+
+template <int D, int E>
+struct SplitColumnsAndSignalsStorage {
+  SplitterStorage<D, SplitColumnsTile<D, E>::columns> splitter;
+  float numbers[SplitColumnsTile<D, E>::columns][E | 1];  ///< an odd stride: another bank a column
+  unsigned most[E];                                       ///< bits of the largest magnitude
+};
+
+/// One block for each tile; dynamic shared memory: one SplitColumnsAndSignalsStorage.
+template <class Problem>
+__global__ void split_columns_and_signals_kernel(
+    const __grid_constant__ Problem problem,
+    SplitColumnsTile<ExponentialOf<Problem>::dimension, ExponentialOf<Problem>::signal>* tiles) {
+  using Form = ExponentialOf<Problem>;
+  constexpr int D = Form::dimension;
+  constexpr int E = Form::signal;
+  using Tile = SplitColumnsTile<D, E>;
+  hopper::wait_for_kernel_before();
+  auto& shared = dynamic_shared<SplitColumnsAndSignalsStorage<D, E>>();
+  Tile& tile = tiles[blockIdx.x];
+  const auto thread = static_cast<int>(threadIdx.x);
+  const auto threads = static_cast<int>(blockDim.x);
+  for (int e = thread; e < E; e += threads) shared.most[e] = 0;
+  const ColumnSplitter<Problem, Tile::columns> columns(problem, shared.splitter);
+  const bool is_far = columns.block_find_squares();
+  columns.for_each_chunk(Tile::Points::chunks, [&](int t, int c, const float(&v)[4]) {
+    float set[4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      set[q] = is_far ? 0.0f : 4 * c + q == D ? columns.square_of(t) : v[q];
+    }
+    tile.points.set_column(t, c, set);
+  });
+
+  const float* const signals = get<1>(problem.y).data + columns.first() * E;
+  const int wanted = is_far ? 0 : columns.width();
+  for (int i = thread; i < Tile::columns * E; i += threads) {
+    const float number = i < wanted * E ? signals[i] : 0.0f;
+    shared.numbers[i / E][i % E] = number;
+    atomicMax(&shared.most[i % E], __float_as_uint(number) & 0x7FFFFFFFu);
+  }
+  __syncthreads();  // the numbers are there, and the largest are known
+  for (int e = thread; e < Tile::numbers; e += threads) {
+    const unsigned exponent = e < E ? 254 - exponent_to_halves(shared.most[e]) : 127;
+    tile.back[e] = __uint_as_float(exponent << 23) * (1 / SignalTile<D, E>::p_scale);
+  }
+  // Neighbouring threads write neighbouring words: those of four pairs of columns, then numbers.
+  for (int i = thread; i < Tile::columns / 2 * Tile::numbers; i += threads) {
+    const int e = i / 4 % Tile::numbers;
+    const int eight = i / 4 / Tile::numbers;
+    const int t = eight * 8 + i % 4 * 2;
+    std::uint32_t halves[2] = {};
+    if (e < E) {
+      const float scale = __uint_as_float(exponent_to_halves(shared.most[e]) << 23);
+#pragma unroll
+      for (int q = 0; q < 2; ++q) halves[q] = split_halves(scale * shared.numbers[t + q][e]).bits;
+    }
+    tile.high[eight][4 * e + i % 4] = __byte_perm(halves[0], halves[1], 0x5410);
+    tile.low[eight][4 * e + i % 4] = __byte_perm(halves[0], halves[1], 0x7632);
+  }
+  if (thread == 0) tile.is_far = is_far;
+}
+
+/// Shared memory of warpgroup_signals_kernel.
+template <int D, int E, class Column, class State>
+struct WarpgroupSignalsStorage {
+  using Tile = SplitColumnsTile<D, E>;
+  static constexpr int groups = 4;
+  static constexpr int threads = 128 * groups;
+  static constexpr int block_rows = warpgroup_rows * groups;
+  static constexpr int stages_of_tiles = 3;
+  using Points =
+      std::conditional_t<D <= 8, NarrowPoints<D + 1, block_rows>, WidePoints<D + 1, block_rows>>;
+  Points rows;  ///< 2 u and -1
+  union {
+    float squares_of_chunks[chunks_of(D)][block_rows + 1];  ///< before the first tile
+    alignas(16) Tile stages[stages_of_tiles];
+    Staged<Column> columns[Tile::columns];  ///< of a tile that is computed from the differences
+    State states[block_rows];               ///< of half of those columns
+    float sums[block_rows][E | 1];
+  };
+  TileBarriers<stages_of_tiles> barriers;
+  float centre[D];
+  float squares[block_rows];  ///< |u|^2
+};
+
+template <class Problem>
+using WarpgroupSignalsStorageOf =
+    WarpgroupSignalsStorage<ExponentialOf<Problem>::dimension, ExponentialOf<Problem>::signal,
+                            ColumnOf<Problem>, typename Problem::State>;
+
+/// Adds tile n of the block's part from the differences to the state of the thread: threads t and
+/// t + block_rows have row t, and half of the columns each. Not inlined, so that it takes no
+/// registers from the loop over the other tiles.
+template <class Problem>
+[[gnu::noinline]] __device__ void block_reduce_far_signals(
+    const Problem& problem, const Split& split, std::int64_t n,
+    WarpgroupSignalsStorageOf<Problem>& shared, typename Problem::State& state) {
+  using Storage = WarpgroupSignalsStorageOf<Problem>;
+  constexpr int tile_columns = Storage::Tile::columns;
+  constexpr int half = tile_columns / (Storage::threads / Storage::block_rows);
+  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
+  const std::int64_t first = range.begin + n * tile_columns;
+  const auto width = static_cast<int>(min(std::int64_t{tile_columns}, range.end - first));
+  __syncthreads();  // all threads are done with what lay there
+  block_load_far_tile(problem, first, width, shared.columns);
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int begin = thread / Storage::block_rows * half;
+  if (begin >= width) return;
+  const std::int64_t i =
+      blockIdx.x % split.row_blocks * Storage::block_rows + thread % Storage::block_rows;
+  const RowOf<Problem> row[1] = {problem.row(min(i, problem.rows - 1))};
+  typename Problem::State states[1] = {state};
+  thread_reduce_tile<1>(problem, row, states, shared.columns + begin, first + begin,
+                        min(half, width - begin));
+  state = states[0];
+}
+
+/// P of 64 columns as left operands of 16 columns each, from what the first product left.
+struct SplitPowers {
+  std::uint32_t high[4][4];
+  std::uint32_t low[4][4];
+
+  __device__ __forceinline__ void set(const WarpgroupSums& exponents, float scale) {
+#pragma unroll
+    for (int step = 0; step < 4; ++step) {
+#pragma unroll
+      for (int r = 0; r < 4; ++r) {
+        const float(&of)[4] = exponents[2 * step + r / 2];
+        const int q = r % 2 * 2;
+        // The special function unit and the FMA units share the work.
+        const float first = scale * (q == 0 ? exp2_by_polynomial(of[q]) : exp2_of(of[q]));
+        const float second = scale * exp2_of(of[q + 1]);
+        const std::uint32_t pair = pair_of_halves(first, second);
+        high[step][r] = pair;
+        low[step][r] =
+            pair_of_halves(first - half_value(pair & 0xFFFF), second - half_value(pair >> 16));
+      }
+    }
+  }
+};
+
+/// Adds the products of P and the signals of 64 columns, `step` sixteens after the tile's first, of
+/// numbers 8 First and on, to the lanes' share. The small products come first; a sum that starts
+/// anew adds 64 columns only, since the tensor cores truncate their sums (tensor_signals.cuh).
+template <int First, int Eights, class Tile, int Count>
+__device__ __forceinline__ void add_products(const SplitPowers& p, const Tile& tile, int step,
+                                             LaneSums<1, Count>& share) {
+  // The greatest of 8, 4, 2, 1 eights of numbers that are left.
+  constexpr int at_once = Eights >= 8 ? 8 : Eights >= 4 ? 4 : Eights >= 2 ? 2 : 1;
+  float sums[at_once][4];
+  const auto multiply = [&](const std::uint32_t(&left)[4][4],
+                            const std::uint32_t(&right)[Tile::columns / 8][Tile::stride],
+                            bool is_first) {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) {
+      warpgroup_multiply(left[k],
+                         WarpgroupOperand{&right[2 * (step + k)][4 * 8 * First], Tile::stride},
+                         sums, is_first && k == 0);
+    }
+  };
+  warpgroup_begin();
+  multiply(p.low, tile.high, true);
+  multiply(p.high, tile.low, false);
+  multiply(p.high, tile.high, false);
+  warpgroup_end(sums);
+#pragma unroll
+  for (int e = 0; e < at_once; ++e) {
+    float back[2];
+    load_vector(&tile.back[8 * (First + e) + lane_index() % 4 * 2], back);
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      float& sum = share.of[0][q / 2][2 * (First + e) + q % 2];
+      sum = fmaf(sums[e][q], back[q % 2], sum);
+    }
+  }
+  if constexpr (Eights > at_once) {
+    add_products<First + at_once, Eights - at_once>(p, tile, step, share);
+  }
+}
+
+/// Not inlined, so that the totals are in memory, and take no registers from the loop over tiles.
+template <int Count>
+[[gnu::noinline]] __device__ void add_share(LaneSums<1, Count> share,
+                                            LaneTotals<1, Count>& totals) {
+  totals.add(share);
+}
+
+/// `tiles`: all columns, split.
+template <class Problem>
+__global__ void __launch_bounds__(WarpgroupSignalsStorageOf<Problem>::threads, 1)
+    warpgroup_signals_kernel(const __grid_constant__ Problem problem, Split split,
+                             typename Problem::State* partials, unsigned* tickets,
+                             const typename WarpgroupSignalsStorageOf<Problem>::Tile* tiles) {
+  using Form = ExponentialOf<Problem>;
+  using State = typename Problem::State;
+  constexpr int E = Form::signal;
+  using Storage = WarpgroupSignalsStorageOf<Problem>;
+  using Tile = typename Storage::Tile;
+  constexpr int block_rows = Storage::block_rows;
+  constexpr int share_tiles = 1024 / Tile::columns;
+  if (!hopper::is_compiled_for_90a()) return;
+  hopper::wait_for_kernel_before();
+  auto& shared = dynamic_shared<Storage>();
+  const auto thread = static_cast<int>(threadIdx.x);
+  const std::int64_t first_row = blockIdx.x % split.row_blocks * block_rows;
+  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
+  const auto tile_count = static_cast<int>(divide_up(range.end - range.begin, Tile::columns));
+  const Tile* const own_tiles = tiles + range.begin / Tile::columns;
+  TileStream stream(shared.barriers, shared.stages, own_tiles, tile_count);
+  block_find_centre_of_all(problem, shared.centre);  // ends with a barrier
+  bool all_are_far = block_split_rows<block_rows>(problem, first_row, shared.centre, shared.rows,
+                                                  shared.squares_of_chunks, shared.squares);
+
+  LaneTotals<1, Tile::numbers / 4> totals;
+  totals.set_zero();
+  if (!all_are_far) {
+    stream.start();
+    LaneSums<1, Tile::numbers / 4> share;
+    share.set_zero();
+    const int group_row = warp_index() / 4 * warpgroup_rows;
+#pragma unroll 1
+    for (int n = 0; n < tile_count; ++n) {
+      const Tile& tile = stream.wait(n);
+#pragma unroll 1
+      for (int first = 0; first < Tile::columns; first += warpgroup_columns) {
+        SplitPowers p;
+        {
+          WarpgroupSums exponents;
+          multiply_points(shared.rows, group_row, tile.points, first, exponents);
+          p.set(exponents, SignalTile<Form::dimension, E>::p_scale);
+        }
+        add_products<0, Tile::numbers / 8>(p, tile, first / 16, share);
+      }
+      stream.release(n);
+      // A share is the sum of 16 products of 64 columns, added one by one.
+      if (n % share_tiles == share_tiles - 1) {
+        add_share(share, totals);
+        share.set_zero();
+      }
+    }
+    add_share(share, totals);
+  }
+  // A sum that is not finite has overflowed, or has a term that is not finite: from the
+  // differences.
+  if (__syncthreads_or(!totals.are_finite())) all_are_far = true;
+  State state = problem.reduction.neutral();
+  bool has_far_tiles = all_are_far;
+  for (int n = thread; n < tile_count; n += Storage::threads) has_far_tiles |= own_tiles[n].is_far;
+  if (__syncthreads_or(has_far_tiles)) {
+    for (int n = 0; n < tile_count; ++n) {
+      if (all_are_far || own_tiles[n].is_far) {
+        block_reduce_far_signals(problem, split, n, shared, state);
+      }
+    }
+    __syncthreads();  // all threads are done with the columns
+    if (thread >= block_rows) shared.states[thread - block_rows] = state;
+    __syncthreads();  // the states of the second half of the columns are there
+    if (thread < block_rows) problem.reduction.merge(state, shared.states[thread]);
+  }
+
+  __syncthreads();  // all threads are done with what lies where the sums go
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = warp_index() * 16 + half * 8 + lane_index() / 4;
+#pragma unroll
+    for (int i = 0; i < Tile::numbers / 4; ++i) {
+      const int e = i / 2 * 8 + lane_index() % 4 * 2 + i % 2;
+      if (e < E) shared.sums[row][e] = totals.sums.of[0][half][i];
+    }
+  }
+  __syncthreads();  // the sums are there
+  const bool has_row = thread < block_rows && first_row + thread < problem.rows;
+  // (The square of a row that is far may be anything.)
+  if (has_row && !all_are_far) {
+    Vector<float, E> sum;
+#pragma unroll
+    for (int e = 0; e < E; ++e) sum[e] = shared.sums[thread][e];
+    problem.reduction.merge(state, Form::state(exp2_of(-shared.squares[thread]), sum));
+  }
+  const std::int64_t end_row = min(first_row + block_rows, problem.rows);
+  block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {
+    if (has_row) act(first_row + thread, state);
+  });
+}
+
+}  // namespace warpath::map_reduce::detail
