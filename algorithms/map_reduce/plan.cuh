@@ -159,7 +159,7 @@ auto with_warpgroup_kernels(Act&& act) {
 template <class Problem>
 bool can_run_warpgroups() {
   if constexpr (has_warpgroups<Problem>) {
-    return with_warpgroup_kernels<Problem>([]<class Storage, class>(auto kernel, auto) {
+    return with_warpgroup_kernels<Problem>([&]<class Storage, class>(auto kernel, auto) {
       return warpath::can_run(kernel,
                               {.hopper = true, .shared_bytes = sizeof(Storage), .sm_90a = true});
     });
