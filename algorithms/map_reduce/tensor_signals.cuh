@@ -70,11 +70,55 @@ __device__ __forceinline__ unsigned exponent_to_halves(unsigned bits) {
   return min(127 + 14 + 127 - (bits >> 23), 253u);
 }
 
-template <int D, int E>
-struct SplitSignalsStorage {
-  float numbers[SignalTile<D, E>::columns][E | 1];  ///< an odd stride: another bank a column
-  unsigned most[E];                                 ///< bits of the largest magnitude
+/// The signals of a tile of columns, and the largest magnitude of each number.
+template <int Columns, int E>
+struct SignalsStorage {
+  /// Eight numbers of four columns lie in 32 banks.
+  static constexpr int stride = (E + 23) / 32 * 32 + 8;
+  float numbers[Columns][stride];
+  unsigned most[E];  ///< its bits
 };
+template <int D, int E>
+using SplitSignalsStorage = SignalsStorage<SignalTile<D, E>::columns, E>;
+
+/// Loads the `count` numbers that there are of a tile's signals; 0 beyond. Ends with a barrier.
+template <int Columns, int E>
+__device__ __forceinline__ void block_load_signals(const float* signals, int count,
+                                                   SignalsStorage<Columns, E>& shared) {
+  constexpr int batch = 8;  // numbers of a thread whose loads are in flight
+  constexpr int quarters = 4;
+  static_assert(Columns % (4 * quarters) == 0);
+  const auto thread = static_cast<int>(threadIdx.x);
+  const auto threads = static_cast<int>(blockDim.x);
+  for (int e = thread; e < E; e += threads) shared.most[e] = 0;
+  for (int first = thread; first < Columns * E; first += batch * threads) {
+    float loaded[batch];
+#pragma unroll
+    for (int q = 0; q < batch; ++q) {
+      const int i = first + q * threads;
+      loaded[q] = i < count ? signals[i] : 0.0f;
+    }
+#pragma unroll
+    for (int q = 0; q < batch; ++q) {
+      const int i = first + q * threads;
+      if (i < Columns * E) shared.numbers[i / E][i % E] = loaded[q];
+    }
+  }
+  __syncthreads();  // the numbers are there
+  // A warp looks at eight numbers of a quarter of the columns, four columns at a time.
+  for (int item = warp_index(); item < divide_up(E, 8) * quarters; item += threads / warp_threads) {
+    const int e = item / quarters * 8 + lane_index() / 4;
+    unsigned most = 0;
+    if (e < E) {
+      for (int t = lane_index() % 4; t < Columns / quarters; t += 4) {
+        const float number = shared.numbers[item % quarters * (Columns / quarters) + t][e];
+        most = max(most, __float_as_uint(number) & 0x7FFFFFFFu);
+      }
+      atomicMax(&shared.most[e], most);
+    }
+  }
+  __syncthreads();  // the largest are known
+}
 
 /// One block for each tile of `signals`; dynamic shared memory: one SplitSignalsStorage.
 template <int D, int E>
@@ -86,14 +130,7 @@ __global__ void split_signals_kernel(Array<float, E> signals, SignalTile<D, E>* 
   const auto threads = static_cast<int>(blockDim.x);
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * Tile::columns;
   const auto width = static_cast<int>(min(std::int64_t{Tile::columns}, signals.count - first));
-  for (int e = thread; e < E; e += threads) shared.most[e] = 0;
-  __syncthreads();  // no number has been looked at
-  for (int i = thread; i < Tile::columns * E; i += threads) {
-    const float number = i < width * E ? signals.data[first * E + i] : 0.0f;
-    shared.numbers[i / E][i % E] = number;
-    atomicMax(&shared.most[i % E], __float_as_uint(number) & 0x7FFFFFFFu);
-  }
-  __syncthreads();  // the numbers are there, and the largest are known
+  block_load_signals(signals.data + first * E, width * E, shared);
 
   Tile& tile = tiles[blockIdx.x];
   for (int e = thread; e < Tile::numbers; e += threads) {

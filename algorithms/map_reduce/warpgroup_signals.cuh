@@ -42,23 +42,29 @@ constexpr bool has_warpgroup_signals = [] {
 template <int D, int E>
 struct SplitColumnsTile {
   static constexpr int columns = 128;
-  static constexpr int numbers = divide_up(E, 8) * 8;
-  static constexpr int stride = operand_stride(numbers);
+  static constexpr int numbers = E <= 8 ? 8 : E <= 16 ? 16 : E <= 32 ? 32 : 64;  ///< of a product
   using Points =
       std::conditional_t<D <= 8, NarrowPoints<D + 1, columns>, WidePoints<D + 1, columns>>;
   Points points;  ///< v and |v|^2
-  /// Scaled; the numbers are the operand's points, and the columns its coordinates.
-  alignas(16) std::uint32_t high[columns / 8][stride];
-  alignas(16) std::uint32_t low[columns / 8][stride];
+  /// Scaled; an operand's points are the high halves of the numbers, then the low ones, and the
+  /// columns are its coordinates.
+  alignas(16) std::uint32_t signals[columns / 8][operand_stride(2 * numbers)];
   float back[numbers];  ///< what a sum is multiplied by
   alignas(16) int is_far;
+
+  /// 16 columns, the tile's sixteen number `step`: from the high halves on, or from the low ones.
+  __device__ __forceinline__ WarpgroupOperand high_of(int step) const {
+    return {&signals[2 * step][0], operand_stride(2 * numbers)};
+  }
+  __device__ __forceinline__ WarpgroupOperand low_of(int step) const {
+    return {&signals[2 * step][4 * numbers], operand_stride(2 * numbers)};
+  }
 };
 
 template <int D, int E>
 struct SplitColumnsAndSignalsStorage {
   SplitterStorage<D, SplitColumnsTile<D, E>::columns> splitter;
-  float numbers[SplitColumnsTile<D, E>::columns][E | 1];  ///< an odd stride: another bank a column
-  unsigned most[E];                                       ///< bits of the largest magnitude
+  SignalsStorage<SplitColumnsTile<D, E>::columns, E> signals;
 };
 
 /// One block for each tile; dynamic shared memory: one SplitColumnsAndSignalsStorage.
@@ -75,7 +81,6 @@ __global__ void split_columns_and_signals_kernel(
   Tile& tile = tiles[blockIdx.x];
   const auto thread = static_cast<int>(threadIdx.x);
   const auto threads = static_cast<int>(blockDim.x);
-  for (int e = thread; e < E; e += threads) shared.most[e] = 0;
   const ColumnSplitter<Problem, Tile::columns> columns(problem, shared.splitter);
   const bool is_far = columns.block_find_squares();
   columns.for_each_chunk(Tile::Points::chunks, [&](int t, int c, const float(&v)[4]) {
@@ -87,16 +92,11 @@ __global__ void split_columns_and_signals_kernel(
     tile.points.set_column(t, c, set);
   });
 
-  const float* const signals = get<1>(problem.y).data + columns.first() * E;
-  const int wanted = is_far ? 0 : columns.width();
-  for (int i = thread; i < Tile::columns * E; i += threads) {
-    const float number = i < wanted * E ? signals[i] : 0.0f;
-    shared.numbers[i / E][i % E] = number;
-    atomicMax(&shared.most[i % E], __float_as_uint(number) & 0x7FFFFFFFu);
-  }
-  __syncthreads();  // the numbers are there, and the largest are known
+  auto& signals = shared.signals;
+  block_load_signals(get<1>(problem.y).data + columns.first() * E, is_far ? 0 : columns.width() * E,
+                     signals);
   for (int e = thread; e < Tile::numbers; e += threads) {
-    const unsigned exponent = e < E ? 254 - exponent_to_halves(shared.most[e]) : 127;
+    const unsigned exponent = e < E ? 254 - exponent_to_halves(signals.most[e]) : 127;
     tile.back[e] = __uint_as_float(exponent << 23) * (1 / SignalTile<D, E>::p_scale);
   }
   // Neighbouring threads write neighbouring words: those of four pairs of columns, then numbers.
@@ -106,12 +106,13 @@ __global__ void split_columns_and_signals_kernel(
     const int t = eight * 8 + i % 4 * 2;
     std::uint32_t halves[2] = {};
     if (e < E) {
-      const float scale = __uint_as_float(exponent_to_halves(shared.most[e]) << 23);
+      const float scale = __uint_as_float(exponent_to_halves(signals.most[e]) << 23);
 #pragma unroll
-      for (int q = 0; q < 2; ++q) halves[q] = split_halves(scale * shared.numbers[t + q][e]).bits;
+      for (int q = 0; q < 2; ++q) halves[q] = split_halves(scale * signals.numbers[t + q][e]).bits;
     }
-    tile.high[eight][4 * e + i % 4] = __byte_perm(halves[0], halves[1], 0x5410);
-    tile.low[eight][4 * e + i % 4] = __byte_perm(halves[0], halves[1], 0x7632);
+    std::uint32_t* const words = &tile.signals[eight][4 * e + i % 4];
+    words[0] = __byte_perm(halves[0], halves[1], 0x5410);
+    words[4 * Tile::numbers] = __byte_perm(halves[0], halves[1], 0x7632);
   }
   if (thread == 0) tile.is_far = is_far;
 }
@@ -183,8 +184,8 @@ struct SplitPowers {
       for (int r = 0; r < 4; ++r) {
         const float(&of)[4] = exponents[2 * step + r / 2];
         const int q = r % 2 * 2;
-        // The special function unit and the FMA units share the work.
-        const float first = scale * (q == 0 ? exp2_by_polynomial(of[q]) : exp2_of(of[q]));
+        // (The special function unit alone: it is not what these kernels wait for.)
+        const float first = scale * exp2_of(of[q]);
         const float second = scale * exp2_of(of[q + 1]);
         const std::uint32_t pair = pair_of_halves(first, second);
         high[step][r] = pair;
@@ -195,42 +196,41 @@ struct SplitPowers {
   }
 };
 
-/// Adds the products of P and the signals of 64 columns, `step` sixteens after the tile's first, of
-/// numbers 8 First and on, to the lanes' share. The small products come first; a sum that starts
-/// anew adds 64 columns only, since the tensor cores truncate their sums (tensor_signals.cuh).
-template <int First, int Eights, class Tile, int Count>
+/// Adds the products of P and the signals of 64 columns, `step` sixteens after the tile's first, to
+/// the lanes' share. The small products come first; a sum that starts anew adds 64 columns only,
+/// since the tensor cores truncate their sums (tensor_signals.cuh).
+template <class Tile, int Count>
 __device__ __forceinline__ void add_products(const SplitPowers& p, const Tile& tile, int step,
                                              LaneSums<1, Count>& share) {
-  // The greatest of 8, 4, 2, 1 eights of numbers that are left.
-  constexpr int at_once = Eights >= 8 ? 8 : Eights >= 4 ? 4 : Eights >= 2 ? 2 : 1;
-  float sums[at_once][4];
-  const auto multiply = [&](const std::uint32_t(&left)[4][4],
-                            const std::uint32_t(&right)[Tile::columns / 8][Tile::stride],
-                            bool is_first) {
+  constexpr int eights = Tile::numbers / 8;
+  // Since rows come from registers, a product with few numbers takes as long as one with 64: both
+  // halves of 32 numbers are multiplied at once, and so there are products of two low halves, too.
+  constexpr bool takes_both = 2 * Tile::numbers <= 64;
+  float sums[takes_both ? 2 * eights : eights][4];
+  const auto multiply = [&](const std::uint32_t(&rows)[4][4], auto operand_of, bool is_first) {
 #pragma unroll
     for (int k = 0; k < 4; ++k) {
-      warpgroup_multiply(left[k],
-                         WarpgroupOperand{&right[2 * (step + k)][4 * 8 * First], Tile::stride},
-                         sums, is_first && k == 0);
+      warpgroup_multiply(rows[k], operand_of(step + k), sums, is_first && k == 0);
     }
   };
+  const auto high_of = [&](int k) { return tile.high_of(k); };
   warpgroup_begin();
-  multiply(p.low, tile.high, true);
-  multiply(p.high, tile.low, false);
-  multiply(p.high, tile.high, false);
+  multiply(p.low, high_of, true);
+  if constexpr (!takes_both)
+    multiply(
+        p.high, [&](int k) { return tile.low_of(k); }, false);
+  multiply(p.high, high_of, false);
   warpgroup_end(sums);
 #pragma unroll
-  for (int e = 0; e < at_once; ++e) {
+  for (int e = 0; e < eights; ++e) {
     float back[2];
-    load_vector(&tile.back[8 * (First + e) + lane_index() % 4 * 2], back);
+    load_vector(&tile.back[8 * e + lane_index() % 4 * 2], back);
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
-      float& sum = share.of[0][q / 2][2 * (First + e) + q % 2];
+      if constexpr (takes_both) sums[e][q] += sums[eights + e][q];
+      float& sum = share.of[0][q / 2][2 * e + q % 2];
       sum = fmaf(sums[e][q], back[q % 2], sum);
     }
-  }
-  if constexpr (Eights > at_once) {
-    add_products<First + at_once, Eights - at_once>(p, tile, step, share);
   }
 }
 
@@ -285,7 +285,7 @@ __global__ void __launch_bounds__(WarpgroupSignalsStorageOf<Problem>::threads, 1
           multiply_points(shared.rows, group_row, tile.points, first, exponents);
           p.set(exponents, SignalTile<Form::dimension, E>::p_scale);
         }
-        add_products<0, Tile::numbers / 8>(p, tile, first / 16, share);
+        add_products(p, tile, first / 16, share);
       }
       stream.release(n);
       // A share is the sum of 16 products of 64 columns, added one by one.
