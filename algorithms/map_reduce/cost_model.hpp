@@ -315,15 +315,23 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
 inline KernelCost warpgroup_cost(const DeviceFigures& device, const CallTraits& call,
                                  int block_rows, int tile) {
   KernelFigures figures = device.warpgroup_sum;
-  if (call.coordinates > 8) {
+  figures.block_ns += call.coordinates * device.warpgroup_sum_row_ns;
+  const bool is_wide = call.coordinates > 8;
+  if (call.multiplies_signals) {
+    figures.pair_ns += device.warpgroup_split_ns +
+                       (call.signal > 32 ? device.warpgroup_long_signals_ns
+                                         : static_cast<double>(divide_up(call.signal, 8)) *
+                                               device.warpgroup_eight_signals_ns);
+    // The square is one coordinate more.
+    if (is_wide) {
+      figures.pair_ns += static_cast<double>(divide_up(call.coordinates + 1, 16)) *
+                         device.warpgroup_signals_step_ns;
+    }
+    figures.block_ns += call.signal * device.warpgroup_signal_ns;
+  } else {
     figures.pair_ns +=
         static_cast<double>(divide_up(call.coordinates, 16)) * device.warpgroup_sum_step_ns;
   }
-  if (call.multiplies_signals) {
-    figures.pair_ns += device.warpgroup_split_ns + static_cast<double>(divide_up(call.signal, 8)) *
-                                                       device.warpgroup_eight_signals_ns;
-  }
-  figures.block_ns += call.coordinates * device.warpgroup_sum_row_ns;
   KernelCost cost = kernel_cost(device, call, block_rows, tile, figures, 16);
   cost.long_state_bytes = std::max(0, call.state_bytes - 8);
   // 4 bytes of each coordinate, and number of the signal, are read, and 4 written, at half the

@@ -67,10 +67,13 @@ struct DeviceFigures {
   double tensor_sum_of_33;  ///< factor of the time of 33 to 64 coordinates, and of more:
   double tensor_sum_of_65;  ///< fewer blocks are resident
 
-  KernelFigures warpgroup_sum;   ///< warpgroup_sum_kernel, without products
-  double warpgroup_sum_step_ns;  ///< pair_ns of a step of 16 coordinates
-  double warpgroup_split_ns;  ///< pair_ns to split an exponential where signals are multiplied, and
-  double warpgroup_eight_signals_ns;  ///< for eight numbers
+  KernelFigures warpgroup_sum;        ///< warpgroup_sum_kernel, without products
+  double warpgroup_sum_step_ns;       ///< pair_ns of a step of 16 coordinates
+  double warpgroup_signals_step_ns;   ///< the same, where signals are multiplied
+  double warpgroup_split_ns;          ///< pair_ns to split an exponential there,
+  double warpgroup_eight_signals_ns;  ///< for eight numbers of up to 32,
+  double warpgroup_long_signals_ns;   ///< and for 33 to 64
+  double warpgroup_signal_ns;         ///< block_ns of a number
   double warpgroup_sum_row_ns;        ///< block_ns of a coordinate of the block's rows
   double split_columns_ns;            ///< of the preceding kernel, beside reading and writing
 
@@ -196,8 +199,11 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                                  .merge_ns = 1230,
                                                                  .merge_step_ns = 1320},
                                                .warpgroup_sum_step_ns = 0.0186,
-                                               .warpgroup_split_ns = 0.0415,
-                                               .warpgroup_eight_signals_ns = 0.0045,
+                                               .warpgroup_signals_step_ns = 0.0115,
+                                               .warpgroup_split_ns = 0.0352,
+                                               .warpgroup_eight_signals_ns = 0.0013,
+                                               .warpgroup_long_signals_ns = 0.0465,
+                                               .warpgroup_signal_ns = 300,
                                                .warpgroup_sum_row_ns = 58,
                                                .split_columns_ns = 4000,
                                                .tensor_least = {.pair_ns = 0.0145,

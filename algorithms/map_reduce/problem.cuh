@@ -298,6 +298,31 @@ constexpr bool merges_numbers = requires {
 }
 &&sizeof(typename Problem::State) > 16;
 
+/// Of states whose numbers are merged one by one.
+template <class Problem>
+struct NumbersOf {
+  using State = typename Problem::State;
+  using Reduction = typename Problem::Reduction;
+  using One = typename Reduction::template Numbers<1>;
+  static constexpr int count = sizeof(State) / sizeof(One);
+  /// As many as vector loads and stores take.
+  static constexpr int at_once =
+      sizeof(State) % 32 == 0 ? 16 / sizeof(typename Reduction::Number) : 1;
+  using Some = typename Reduction::template Numbers<at_once>;
+
+  /// act(i, e) for each row i of [begin, end) and every `Step`-th number e: neighbouring threads
+  /// have neighbouring ones. The whole block.
+  template <int Step, class Act>
+  __device__ __forceinline__ static void block_for_each(std::int64_t begin, std::int64_t end,
+                                                        Act act) {
+    constexpr int steps = count / Step;
+    const auto all = static_cast<int>(end - begin) * steps;
+    for (int k = threadIdx.x; k < all; k += blockDim.x) {
+      act(begin + k / steps, k % steps * Step);
+    }
+  }
+};
+
 /// Replaces the states of rows [begin, end) of part `first` by what parts first, first + step, ...,
 /// `count` of them, have. The whole block.
 template <class Problem>
@@ -306,19 +331,12 @@ __device__ __forceinline__ void block_merge_numbers(const Problem& problem,
                                                     std::int64_t begin, std::int64_t end,
                                                     std::int64_t first, std::int64_t step,
                                                     std::int64_t count) {
-  using Reduction = typename Problem::Reduction;
-  using State = typename Problem::State;
-  constexpr int numbers = sizeof(State) / sizeof(typename Reduction::template Numbers<1>);
-  constexpr int at_once = sizeof(State) % 32 == 0 ? 16 / sizeof(typename Reduction::Number) : 1;
-  using Numbers = typename Reduction::template Numbers<at_once>;
+  using Numbers = NumbersOf<Problem>;
   constexpr int batch = 8;  // parts whose loads are in flight
-  const auto all = static_cast<int>(end - begin) * (numbers / at_once);
-  for (int k = threadIdx.x; k < all; k += blockDim.x) {
-    const std::int64_t i = begin + k / (numbers / at_once);
-    const int e = k % (numbers / at_once) * at_once;
-    Numbers merged{};
+  Numbers::template block_for_each<Numbers::at_once>(begin, end, [&](std::int64_t i, int e) {
+    typename Numbers::Some merged{};
     for (std::int64_t n = 0; n < count; n += batch) {
-      Numbers loaded[batch];
+      typename Numbers::Some loaded[batch];
 #pragma unroll
       for (int b = 0; b < batch; ++b) {
         if (n + b < count) {
@@ -331,7 +349,56 @@ __device__ __forceinline__ void block_merge_numbers(const Problem& problem,
       }
     }
     merged.store(partials[first * problem.rows + i], e);
-  }
+  });
+}
+/// Stores the results of rows [begin, end), whose merged states are those of part 0. The whole
+/// block, after a barrier.
+template <class Problem>
+__device__ __forceinline__ void block_store_merged_results(const Problem& problem,
+                                                           const typename Problem::State* partials,
+                                                           std::int64_t begin, std::int64_t end) {
+  using Numbers = NumbersOf<Problem>;
+  Numbers::template block_for_each<Numbers::at_once>(begin, end, [&](std::int64_t i, int e) {
+    typename Numbers::Some numbers;
+    numbers.load(partials[i], e);
+    numbers.store_result(problem.out[i], e);
+  });
+}
+
+/// The same as block_merge_parts() with the states of rows [begin, end) as numbers:
+/// set_numbers(row, e, numbers) sets those of the block's row number `row` from number e on.
+template <class Problem, class SetNumbers>
+__device__ __forceinline__ void block_finish_numbers(const Problem& problem, const Split& split,
+                                                     std::int64_t begin, std::int64_t end,
+                                                     typename Problem::State* partials,
+                                                     unsigned* tickets, SetNumbers set_numbers) {
+  using Numbers = NumbersOf<Problem>;
+  bool are_merged = false;  // then they are in `partials`
+  block_merge_parts(
+      split, tickets,
+      [&](std::int64_t part) {
+        if (are_merged) return;
+        Numbers::template block_for_each<Numbers::at_once>(begin, end, [&](std::int64_t i, int e) {
+          typename Numbers::Some numbers;
+          set_numbers(static_cast<int>(i - begin), e, numbers);
+          numbers.store(partials[part * problem.rows + i], e);
+        });
+      },
+      [&](std::int64_t first, std::int64_t step, std::int64_t count) {
+        block_merge_numbers(problem, partials, begin, end, first, step, count);
+        are_merged = true;
+      },
+      [&] {
+        if (are_merged) {
+          __syncthreads();  // the states are merged
+          return block_store_merged_results(problem, partials, begin, end);
+        }
+        Numbers::template block_for_each<1>(begin, end, [&](std::int64_t i, int e) {
+          typename Numbers::One numbers;
+          set_numbers(static_cast<int>(i - begin), e, numbers);
+          numbers.store_result(problem.out[i], e);
+        });
+      });
 }
 
 /// The same as block_merge_parts() with the states of rows in registers. The block has rows
@@ -363,9 +430,7 @@ __device__ __forceinline__ void block_finish_rows(const Problem& problem, const 
         [&] {
           if (!are_merged) return finish();
           __syncthreads();  // the states are merged
-          for_each_row([&](std::int64_t i, auto&) {
-            problem.out[i] = problem.reduction.result(partials[i]);
-          });
+          block_store_merged_results(problem, partials, begin, end);
         });
   } else {
     block_merge_parts(

@@ -29,6 +29,7 @@
 //
 //   void load(const State&, e)           those of numbers e to e + Count - 1
 //   void store(State&, e) const
+//   void store_result(Result&, e) const
 //   void merge(const Numbers&)
 //
 // For the cost model: instructions, what the reduction of a value
@@ -179,6 +180,11 @@ struct Sum<Value, Accuracy::kahan> {
     __device__ __forceinline__ void store(State& state, int e) const {
       store_vector(&detail::number(state.sum, e), sums);
       store_vector(&detail::number(state.excess, e), excesses);
+    }
+    /// (Results need no alignment of vectors.)
+    __device__ __forceinline__ void store_result(Result& result, int e) const {
+#pragma unroll
+      for (int q = 0; q < Count; ++q) detail::number(result, e + q) = sums[q];
     }
     __device__ __forceinline__ void merge(const Numbers& other) {
 #pragma unroll

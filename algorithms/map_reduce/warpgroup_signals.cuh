@@ -133,7 +133,10 @@ struct WarpgroupSignalsStorage {
     alignas(16) Tile stages[stages_of_tiles];
     Staged<Column> columns[Tile::columns];  ///< of a tile that is computed from the differences
     State states[block_rows];               ///< of half of those columns
-    float sums[block_rows][E | 1];
+    struct {
+      float sums[block_rows][E | 1];  ///< an odd stride: another bank a row
+      float excesses[block_rows][E | 1];
+    };
   };
   TileBarriers<stages_of_tiles> barriers;
   float centre[D];
@@ -299,44 +302,66 @@ __global__ void __launch_bounds__(WarpgroupSignalsStorageOf<Problem>::threads, 1
   // A sum that is not finite has overflowed, or has a term that is not finite: from the
   // differences.
   if (__syncthreads_or(!totals.are_finite())) all_are_far = true;
-  State state = problem.reduction.neutral();
+  State far_state = problem.reduction.neutral();
   bool has_far_tiles = all_are_far;
   for (int n = thread; n < tile_count; n += Storage::threads) has_far_tiles |= own_tiles[n].is_far;
-  if (__syncthreads_or(has_far_tiles)) {
+  has_far_tiles = __syncthreads_or(has_far_tiles);
+  if (has_far_tiles) {
     for (int n = 0; n < tile_count; ++n) {
       if (all_are_far || own_tiles[n].is_far) {
-        block_reduce_far_signals(problem, split, n, shared, state);
+        block_reduce_far_signals(problem, split, n, shared, far_state);
       }
     }
     __syncthreads();  // all threads are done with the columns
-    if (thread >= block_rows) shared.states[thread - block_rows] = state;
+    if (thread >= block_rows) shared.states[thread - block_rows] = far_state;
     __syncthreads();  // the states of the second half of the columns are there
-    if (thread < block_rows) problem.reduction.merge(state, shared.states[thread]);
+    if (thread < block_rows) problem.reduction.merge(far_state, shared.states[thread]);
+    __syncthreads();  // and merged
   }
 
-  __syncthreads();  // all threads are done with what lies where the sums go
+  // The stages, or far states, are done with.
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const int row = warp_index() * 16 + half * 8 + lane_index() / 4;
+    // (The square of a row that is far may be anything.)
+    const float factor = exp2_of(-shared.squares[row]);
 #pragma unroll
     for (int i = 0; i < Tile::numbers / 4; ++i) {
       const int e = i / 2 * 8 + lane_index() % 4 * 2 + i % 2;
-      if (e < E) shared.sums[row][e] = totals.sums.of[0][half][i];
+      if (e < E) {
+        shared.sums[row][e] = all_are_far ? 0 : factor * totals.sums.of[0][half][i];
+        shared.excesses[row][e] = 0;
+      }
     }
   }
   __syncthreads();  // the sums are there
-  const bool has_row = thread < block_rows && first_row + thread < problem.rows;
-  // (The square of a row that is far may be anything.)
-  if (has_row && !all_are_far) {
-    Vector<float, E> sum;
+  if (has_far_tiles) {
+    if (thread < block_rows) {
+      State state;
 #pragma unroll
-    for (int e = 0; e < E; ++e) sum[e] = shared.sums[thread][e];
-    problem.reduction.merge(state, Form::state(exp2_of(-shared.squares[thread]), sum));
+      for (int e = 0; e < E; ++e) {
+        state.sum[e] = shared.sums[thread][e];
+        state.excess[e] = 0;
+      }
+      problem.reduction.merge(state, far_state);
+#pragma unroll
+      for (int e = 0; e < E; ++e) {
+        shared.sums[thread][e] = state.sum[e];
+        shared.excesses[thread][e] = state.excess[e];
+      }
+    }
+    __syncthreads();  // and those of far tiles added
   }
   const std::int64_t end_row = min(first_row + block_rows, problem.rows);
-  block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {
-    if (has_row) act(first_row + thread, state);
-  });
+  block_finish_numbers(problem, split, first_row, end_row, partials, tickets,
+                       [&](int row, int e, auto& numbers) {
+                         constexpr int count = sizeof numbers.sums / sizeof(float);
+#pragma unroll
+                         for (int q = 0; q < count; ++q) {
+                           numbers.sums[q] = shared.sums[row][e + q];
+                           numbers.excesses[q] = shared.excesses[row][e + q];
+                         }
+                       });
 }
 
 }  // namespace warpath::map_reduce::detail

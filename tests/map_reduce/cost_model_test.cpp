@@ -200,5 +200,26 @@ TEST(CostModel, StepsOfWarpgroupsCost) {
   EXPECT_DOUBLE_EQ(three.prepared_column_ns, 16 * 33 / h200_figures.memory_bytes_per_ns);
 }
 
+TEST(CostModel, SignalsOfWarpgroupsCost) {
+  CallTraits call{.gram_form = GramForm::sum,
+                  .signal = 32,
+                  .multiplies_signals = true,
+                  .coordinates = 3,
+                  .coordinate_chunks = 1,
+                  .tensor_tile_columns = 128};
+  const KernelCost short_ones = warpgroup_cost(h200_figures, call, 256, 128);
+  EXPECT_DOUBLE_EQ(short_ones.prepared_column_ns, 16 * 35 / h200_figures.memory_bytes_per_ns);
+  call.signal = 33;
+  const KernelCost long_ones = warpgroup_cost(h200_figures, call, 256, 128);
+  EXPECT_GT(long_ones.figures.pair_ns, short_ones.figures.pair_ns);
+  EXPECT_GT(long_ones.figures.block_ns, short_ones.figures.block_ns);
+  // 16 coordinates and the square are two steps.
+  call.coordinates = 15;
+  const double one = warpgroup_cost(h200_figures, call, 256, 128).figures.pair_ns;
+  call.coordinates = 16;
+  EXPECT_NEAR(warpgroup_cost(h200_figures, call, 256, 128).figures.pair_ns,
+              one + h200_figures.warpgroup_signals_step_ns, 1e-12);
+}
+
 }  // namespace
 }  // namespace warpath::map_reduce::detail

@@ -115,15 +115,15 @@ TEST(Signals, SomeTilesAreFar) {
   expect_each_number(data);
 }
 
-// 32 bytes a column for up to eight numbers, in whole tiles, and 32 a tile; as much for points of up
-// to four coordinates and the square, and 16 for each line, where warpgroups multiply.
+// 32 bytes a column for up to eight numbers, in whole tiles, and 32 a tile; as much for points of
+// up to four coordinates and the square, and 16 for each line, where warpgroups multiply.
 TEST(Signals, TakeMemoryEvenInOnePart) {
   const Plan made =
       plan(Gaussian<float, 3, 5>(), Sum<ValueOf<float, 5>>(), over_i(Array<float, 3>{nullptr, 10}),
            over_j(Array<float, 3>{nullptr, 300}, Array<float, 5>{nullptr, 300}),
            {Variant::tensor, 192, 0, 1});
   EXPECT_EQ(made.parts, 1);
-  const std::int64_t lines = 2 + 2 * 128 / 8;
+  const std::int64_t lines = 2 + 128 / 8;
   EXPECT_EQ(made.extra_bytes, made.takes_warpgroups
                                   ? 3 * (128 * 32 + 128 * 32 + 16 * lines + 32 + 16)
                                   : 2 * (256 * 32 + 32));
