@@ -9,12 +9,6 @@
 namespace warpath::map_reduce::test {
 namespace {
 
-#ifdef SIMT_EMULATION
-constexpr bool is_emulated = true;
-#else
-constexpr bool is_emulated = false;
-#endif
-
 // Narrow fragments of one and two chunks, and wide ones of one to eight; the box lies off the
 // origin, and the columns fill no tile. Of few types: narrow ones of one chunk, wide ones of the
 // fewest and of the most.

@@ -56,6 +56,7 @@ TEST(Signals, OfAnyLength) {
     expect_each_number(data_of<2, 43>(71, columns(), one));
     expect_each_number(data_of<17, 20>(71, columns(), one));
     expect_each_number(data_of<3, 8>(71, columns(), one));
+    expect_each_number(data_of<10, 64>(71, columns(), one));
   }
 }
 
@@ -113,6 +114,23 @@ TEST(Signals, SomeTilesAreFar) {
   auto data = data_of<3, 5>(300, 701, [](std::size_t, std::size_t e) { return e + 1.0; });
   for (std::size_t k = 3 * 300; k < 3 * 400; ++k) data.y[k] += k % 2 == 0 ? 9.0f : -9.0f;
   expect_each_number(data);
+}
+
+// Blocks work on several tiles at once, and several blocks on a row.
+TEST(Signals, HaveTheSameBitsInEveryRun) {
+  const auto data = gaussian_data<float, 3, 5>(is_emulated ? 20 : 20'011,
+                                               is_emulated ? 301 : 60'013, {0, 1, 0.7});
+  const DeviceBuffer<float> x = on_device(data.x);
+  const DeviceBuffer<float> y = on_device(data.y);
+  const DeviceBuffer<float> b = on_device(data.b);
+  std::vector<float> first;
+  for (int run = 0; run < (is_emulated ? 2 : 20); ++run) {
+    const std::vector<float> sums = numbers_of<float>(reduced(
+        Gaussian<float, 3, 5>(data.width), Sum<ValueOf<float, 5>>(), over_i(vectors<3>(x.span())),
+        over_j(vectors<3>(y.span()), vectors<5>(b.span())), {Variant::tensor}));
+    if (run == 0) first = sums;
+    ASSERT_EQ(sums, first) << "run " << run;
+  }
 }
 
 // 32 bytes a column for up to eight numbers, in whole tiles, and 32 a tile; as much for points of

@@ -23,6 +23,13 @@
 
 namespace warpath::map_reduce::test {
 
+/// Whether kernels run on the emulated backend: large sizes take too long there.
+#ifdef SIMT_EMULATION
+inline constexpr bool is_emulated = true;
+#else
+inline constexpr bool is_emulated = false;
+#endif
+
 inline constexpr float infinity = std::numeric_limits<float>::infinity();
 inline constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 

@@ -7,12 +7,6 @@
 namespace warpath::map_reduce::test {
 namespace {
 
-#ifdef SIMT_EMULATION
-constexpr bool is_emulated = true;
-#else
-constexpr bool is_emulated = false;
-#endif
-
 const Options tensor{.variant = Variant::tensor};
 const Options one_part{.variant = Variant::tensor, .splits = 1};
 
