@@ -365,34 +365,47 @@ __device__ __forceinline__ void block_store_merged_results(const Problem& proble
   });
 }
 
-/// The same as block_merge_parts() with the states of rows [begin, end) as numbers:
-/// set_numbers(row, e, numbers) sets those of the block's row number `row` from number e on.
-template <class Problem, class SetNumbers>
-__device__ __forceinline__ void block_finish_numbers(const Problem& problem, const Split& split,
-                                                     std::int64_t begin, std::int64_t end,
-                                                     typename Problem::State* partials,
-                                                     unsigned* tickets, SetNumbers set_numbers) {
-  using Numbers = NumbersOf<Problem>;
-  bool are_merged = false;  // then they are in `partials`
+/// The same as block_merge_parts() for rows [begin, end), merging numbers: store_as(part) and
+/// finish() are called as long as the block has the states of its own part.
+template <class Problem, class StoreAs, class Finish>
+__device__ __forceinline__ void block_finish_merging_numbers(
+    const Problem& problem, const Split& split, std::int64_t begin, std::int64_t end,
+    typename Problem::State* partials, unsigned* tickets, StoreAs store_as, Finish finish) {
+  bool are_merged = false;  // then the states are those in `partials`
   block_merge_parts(
       split, tickets,
       [&](std::int64_t part) {
-        if (are_merged) return;
-        Numbers::template block_for_each<Numbers::at_once>(begin, end, [&](std::int64_t i, int e) {
-          typename Numbers::Some numbers;
-          set_numbers(static_cast<int>(i - begin), e, numbers);
-          numbers.store(partials[part * problem.rows + i], e);
-        });
+        if (!are_merged) store_as(part);
       },
       [&](std::int64_t first, std::int64_t step, std::int64_t count) {
         block_merge_numbers(problem, partials, begin, end, first, step, count);
         are_merged = true;
       },
       [&] {
-        if (are_merged) {
-          __syncthreads();  // the states are merged
-          return block_store_merged_results(problem, partials, begin, end);
-        }
+        if (!are_merged) return finish();
+        __syncthreads();  // the states are merged
+        block_store_merged_results(problem, partials, begin, end);
+      });
+}
+
+/// The same with states as numbers anywhere: set_numbers(row, e, numbers) sets those of the block's
+/// row number `row` from number e on.
+template <class Problem, class SetNumbers>
+__device__ __forceinline__ void block_finish_numbers(const Problem& problem, const Split& split,
+                                                     std::int64_t begin, std::int64_t end,
+                                                     typename Problem::State* partials,
+                                                     unsigned* tickets, SetNumbers set_numbers) {
+  using Numbers = NumbersOf<Problem>;
+  block_finish_merging_numbers(
+      problem, split, begin, end, partials, tickets,
+      [&](std::int64_t part) {
+        Numbers::template block_for_each<Numbers::at_once>(begin, end, [&](std::int64_t i, int e) {
+          typename Numbers::Some numbers;
+          set_numbers(static_cast<int>(i - begin), e, numbers);
+          numbers.store(partials[part * problem.rows + i], e);
+        });
+      },
+      [&] {
         Numbers::template block_for_each<1>(begin, end, [&](std::int64_t i, int e) {
           typename Numbers::One numbers;
           set_numbers(static_cast<int>(i - begin), e, numbers);
@@ -417,21 +430,7 @@ __device__ __forceinline__ void block_finish_rows(const Problem& problem, const 
         [&](std::int64_t i, auto& state) { problem.out[i] = problem.reduction.result(state); });
   };
   if constexpr (merges_numbers<Problem>) {
-    bool are_merged = false;  // then the states are those in `partials`, and not in registers
-    block_merge_parts(
-        split, tickets,
-        [&](std::int64_t part) {
-          if (!are_merged) store_as(part);
-        },
-        [&](std::int64_t first, std::int64_t step, std::int64_t count) {
-          block_merge_numbers(problem, partials, begin, end, first, step, count);
-          are_merged = true;
-        },
-        [&] {
-          if (!are_merged) return finish();
-          __syncthreads();  // the states are merged
-          block_store_merged_results(problem, partials, begin, end);
-        });
+    block_finish_merging_numbers(problem, split, begin, end, partials, tickets, store_as, finish);
   } else {
     block_merge_parts(
         split, tickets, store_as,

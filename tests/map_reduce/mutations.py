@@ -144,19 +144,31 @@ MUTATIONS = [
     ),
     (
         "signals by warpgroups: the differences of the second half of the columns are left out",
-        "{{{if (thread < block_rows) problem.reduction.merge(state, shared.states[thread]); ||| ;}}}",
+        "{{{if (thread < block_rows) problem.reduction.merge(far_state, shared.states[thread]); ||| ;}}}",
     ),
     (
         "signals by warpgroups: those of other columns are multiplied",
-        "WarpgroupOperand{&right[2 * (step + <<<k ||| 3 - k>>>)][4 * 8 * First], Tile::stride},",
+        "warpgroup_multiply(rows[k], operand_of(step + <<<k ||| 3 - k>>>), sums, is_first && k == 0);",
     ),
     (
         "signals by warpgroups: exponentials are rounded to a half",
-        "multiply(<<<p.low ||| p.high>>>, tile.high, true);",
+        "multiply(<<<p.low ||| p.high>>>, high_of, true);",
     ),
     (
         "signals by warpgroups: |v|^2 is left out",
         "set[q] = is_far ? 0.0f : 4 * c + q == <<<D ||| 99>>> ? columns.square_of(t) : v[q];",
+    ),
+    (
+        "signals by warpgroups: the low halves of signals are left out",
+        "if constexpr (takes_both) sums[e][q] <<<+= sums[eights + e][q] ||| += 0>>>;",
+    ),
+    (
+        "signals by warpgroups: sums of tiles that are far replace the others",
+        "problem.reduction.merge(state, far_state); for (int e = 0; e < E; ++e) { shared.sums[thread][e] = <<<state.sum[e] ||| far_state.sum[e]>>>;",
+    ),
+    (
+        "signals: the largest of each number is looked for in a quarter of the columns",
+        "const float number = shared.numbers[<<<item % quarters ||| 0>>> * (Columns / quarters) + t][e];",
     ),
     (
         "signals by warpgroups: the last share is not added",
