@@ -92,7 +92,7 @@ MUTATIONS = [
     ),
     (
         "signals: the largest number of a tile is not looked for",
-        "signals.data[first * E + i] : 0.0f; shared.numbers[i / E][i % E] = number; {{{atomicMax(&shared.most[i % E], __float_as_uint(number) & 0x7FFFFFFFu); ||| ;}}}",
+        "{{{atomicMax(&shared.most[e], most); ||| ;}}}",
     ),
     (
         "merged numbers: only of the first eight parts",
@@ -164,7 +164,7 @@ MUTATIONS = [
     ),
     (
         "signals by warpgroups: sums of tiles that are far replace the others",
-        "problem.reduction.merge(state, far_state); for (int e = 0; e < E; ++e) { shared.sums[thread][e] = <<<state.sum[e] ||| far_state.sum[e]>>>;",
+        "shared.sums[thread][e] = <<<state.sum[e] ||| far_state.sum[e]>>>;",
     ),
     (
         "signals: the largest of each number is looked for in a quarter of the columns",
