@@ -164,78 +164,8 @@ TEST(WarpgroupSum, HasTheSameBitsInEveryRun) {
   expect_the_same_bits<64>(M, is_small() ? 71 : N);
 }
 
-/// A group of warps multiplies 64 rows by 64 columns: numbers[0] of the rows, numbers[1] of the
-/// columns, 32 of each; sums: 64 x 64, of the first 16 numbers and then of all.
-struct Operands {
-  float numbers[2][64][32];
-};
-struct SharedOperands {
-  alignas(16) std::uint32_t words[2][2][2][4 * 64 + 4];  ///< of rows or columns, step, eight
-};
-__global__ void warpgroup_product_kernel(const Operands* operands, float* sums) {
+__global__ void needs_warpgroups_kernel() {
   if (!hopper::is_compiled_for_90a()) return;
-  auto& shared = dynamic_shared<SharedOperands>();
-  for (int k = threadIdx.x; k < 2 * 64 * 16; k += blockDim.x) {
-    const int side = k / (64 * 16);
-    const int point = k / 16 % 64;
-    const int pair = k % 16;
-    const float* const of_point = operands[blockIdx.x].numbers[side][point];
-    shared.words[side][pair / 8][pair / 4 % 2][4 * point + pair % 4] =
-        detail::pair_of_halves(of_point[2 * pair], of_point[2 * pair + 1]);
-  }
-  hopper::fence_for_bulk();
-  __syncthreads();
-  detail::WarpgroupSums found;
-  for (int step = 0; step < 2; ++step) {
-    const auto operand = [&](int side) {
-      return detail::WarpgroupOperand{shared.words[side][step][0], 4 * 64 + 4};
-    };
-    detail::warpgroup_begin();
-    detail::warpgroup_multiply(operand(0), operand(1), found, step == 0);
-    detail::warpgroup_end(found);
-    for (int e = 0; e < 8; ++e) {
-      for (int q = 0; q < 4; ++q) {
-        const int row = warp_index() * 16 + lane_index() / 4 + q / 2 * 8;
-        const int column = 8 * e + lane_index() % 4 * 2 + q % 2;
-        sums[((blockIdx.x * 2 + step) * 64 + row) * 64 + column] = found[e][q];
-      }
-    }
-  }
-}
-
-// Rows and columns are told apart, and so are both halves of the numbers, and both products.
-TEST(WarpgroupProduct, IsTheSumOfItsProducts) {
-  if (!can_run(warpgroup_product_kernel, {.hopper = true, .sm_90a = true})) {
-    GTEST_SKIP() << "the code on this device lacks the instructions";
-  }
-  constexpr int blocks = 3;
-  std::vector<Operands> operands(blocks);
-  std::mt19937 random(5);
-  for (Operands& one : operands) {
-    for (auto& side : one.numbers) {
-      for (auto& point : side) {
-        for (float& number : point)
-          number = static_cast<float>(static_cast<int>(random() % 65) - 32);
-      }
-    }
-  }
-  const DeviceBuffer<Operands> in = on_device(operands);
-  DeviceBuffer<float> out(blocks * 2 * 64 * 64);
-  launch({blocks, 128, sizeof(SharedOperands)}, warpgroup_product_kernel, in.data(), out.data());
-  const std::vector<float> sums = on_host(out);
-  for (int block = 0; block < blocks; ++block) {
-    for (int row = 0; row < 64; ++row) {
-      for (int column = 0; column < 64; ++column) {
-        float expected = 0;
-        for (int k = 0; k < 32; ++k) {
-          expected += operands[block].numbers[0][row][k] * operands[block].numbers[1][column][k];
-          if (k % 16 < 15) continue;
-          ASSERT_EQ(sums[((block * 2 + k / 16) * 64 + row) * 64 + column], expected)
-              << "block " << block << ", row " << row << ", column " << column << ", k " << k;
-        }
-      }
-    }
-  }
 }
 
 template <int D, int E>
@@ -246,13 +176,14 @@ Plan plan_of_sums(std::int64_t M, std::int64_t N) {
   return plan(Gaussian<float, D, E>(1), Sum<ValueOf<float, E>>(), x, y, tensor);
 }
 
-// In more than 8 dimensions, of one signal, for code that has the instructions; and what it takes
-// from the workspace: 4 bytes of each coordinate, of 16 at a time, and 4 of each weight, and a line
-// or so a tile.
+// In more than 8 dimensions, and of signals of several numbers, for code that has the instructions;
+// and what it takes from the workspace: 4 bytes of each coordinate, of 16 at a time, and 4 of each
+// weight, and a line or so a tile.
 TEST(WarpgroupSum, IsTakenWhereItCanBe) {
-  const bool has_them = can_run(warpgroup_product_kernel, {.hopper = true, .sm_90a = true});
+  const bool has_them = can_run(needs_warpgroups_kernel, {.hopper = true, .sm_90a = true});
   EXPECT_EQ((plan_of_sums<9, 1>(1000, 1000).takes_warpgroups), has_them);
   EXPECT_EQ((plan_of_sums<128, 1>(1000, 1000).takes_warpgroups), has_them);
+  EXPECT_EQ((plan_of_sums<3, 5>(1000, 1000).takes_warpgroups), has_them);
   EXPECT_FALSE((plan_of_sums<8, 1>(1000, 1000).takes_warpgroups));
   EXPECT_FALSE((plan_of_sums<20, 2>(1000, 1000).takes_warpgroups));
   if (!has_them) return;
