@@ -194,11 +194,13 @@ inline KernelCost rows_cost(const DeviceFigures& device, const CallTraits& call,
   figures.pair_ns *= relative_pair_cost(call, rows_per_thread);
   if (rows_per_thread == 1 && call.column_bytes > 128) {
     figures.pair_ns *= device.rows_1_of_long_columns;
+    if (call.signal > 32) figures.pair_ns *= device.rows_1_of_long_signals;
   }
   figures.pair_ns = std::max(figures.pair_ns, special_ns);
   KernelCost cost =
       kernel_cost(device, call, 128 * rows_per_thread, call.tile_columns, figures, 16);
-  cost.settling_columns = call.settling_columns;
+  cost.settling_columns =
+      call.settling_columns + (call.signal > 8 ? device.end_of_signals_columns : 0);
   cost.long_state_bytes = std::max(0, call.state_bytes - 8);
   return cost;
 }

@@ -30,6 +30,8 @@ struct DeviceFigures {
   KernelFigures rows_8;
   double rows_1_of_long_columns;  ///< factor of pair_ns for columns of more than 128 bytes: most of
                                   ///< the time goes into reading them from shared memory
+  double rows_1_of_long_signals;  ///< the same for signals of more than 32 numbers, on top
+  double end_of_signals_columns;  ///< what a block's end costs with more than 8, in columns more
 
   double merge_byte_ns;             ///< to merge a byte of a long state
   double merge_byte_of_numbers_ns;  ///< the same where threads merge numbers of states
@@ -110,6 +112,8 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                           .merge_ns = 2600,
                                                           .merge_step_ns = 10},
                                                .rows_1_of_long_columns = 1.45,
+                                               .rows_1_of_long_signals = 1.4,
+                                               .end_of_signals_columns = 220,
                                                .merge_byte_ns = 0.16,
                                                .merge_byte_of_numbers_ns = 0.04,
                                                .signals_of_columns = 1.25,
@@ -203,7 +207,7 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                .warpgroup_split_ns = 0.0352,
                                                .warpgroup_eight_signals_ns = 0.0013,
                                                .warpgroup_long_signals_ns = 0.0465,
-                                               .warpgroup_signal_ns = 300,
+                                               .warpgroup_signal_ns = 200,
                                                .warpgroup_sum_row_ns = 58,
                                                .split_columns_ns = 4000,
                                                .tensor_least = {.pair_ns = 0.0145,

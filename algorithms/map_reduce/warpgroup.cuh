@@ -94,12 +94,12 @@ __device__ __forceinline__ void warpgroup_multiply(const WarpgroupOperand& rows,
 }
 
 /// The same with a warp's 16 rows in the registers of its lanes, as multiply_16x16x8() has them,
-/// and 8, 16, 32 or 64 columns: sums[e] are those of columns 8 e and on.
+/// and 16, 32 or 64 columns: sums[e] are those of columns 8 e and on.
 template <int Eights>
 __device__ __forceinline__ void warpgroup_multiply(const std::uint32_t (&a)[4],
                                                    const WarpgroupOperand& columns,
                                                    float (&sums)[Eights][4], bool is_first) {
-  static_assert(Eights == 1 || Eights == 2 || Eights == 4 || Eights == 8);
+  static_assert(Eights == 2 || Eights == 4 || Eights == 8);
 #if defined(SIMT_EMULATION)
   for (int e = 0; e < Eights; ++e) {
     const std::uint32_t* const column =
@@ -119,10 +119,7 @@ __device__ __forceinline__ void warpgroup_multiply(const std::uint32_t (&a)[4],
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(descriptor_of(columns)),       \
                  "r"(is_first ? 0 : 1)                                                          \
                : "memory")
-  if constexpr (Eights == 1) {
-    WARPATH_MULTIPLY("m64n8k16", "%0, %1, %2, %3", "%4", "%5", "%6", "%7", "%8", "%9",
-                     WARPATH_FOUR(sums, 0));
-  } else if constexpr (Eights == 2) {
+  if constexpr (Eights == 2) {
     WARPATH_MULTIPLY("m64n16k16", "%0, %1, %2, %3, %4, %5, %6, %7", "%8", "%9", "%10", "%11", "%12",
                      "%13", WARPATH_FOUR(sums, 0), WARPATH_FOUR(sums, 1));
   } else if constexpr (Eights == 4) {
