@@ -201,12 +201,17 @@ TEST(CostModel, StepsOfWarpgroupsCost) {
 }
 
 TEST(CostModel, SignalsOfWarpgroupsCost) {
-  CallTraits call{.gram_form = GramForm::sum,
+  CallTraits call{.column_bytes = 140,
+                  .state_bytes = 256,
+                  .tile_columns = 192,
+                  .is_double = false,
+                  .instructions = 0,
                   .signal = 32,
-                  .multiplies_signals = true,
+                  .gram_form = GramForm::sum,
                   .coordinates = 3,
                   .coordinate_chunks = 1,
-                  .tensor_tile_columns = 128};
+                  .tensor_tile_columns = 128,
+                  .multiplies_signals = true};
   const KernelCost short_ones = warpgroup_cost(h200_figures, call, 256, 128);
   EXPECT_DOUBLE_EQ(short_ones.prepared_column_ns, 16 * 35 / h200_figures.memory_bytes_per_ns);
   call.signal = 33;
