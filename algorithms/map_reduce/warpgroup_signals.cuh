@@ -206,8 +206,8 @@ template <class Tile, int Count>
 __device__ __forceinline__ void add_products(const SplitPowers& p, const Tile& tile, int step,
                                              LaneSums<1, Count>& share) {
   constexpr int eights = Tile::numbers / 8;
-  // Since rows come from registers, a product with few numbers takes as long as one with 64: both
-  // halves of 32 numbers are multiplied at once, and so there are products of two low halves, too.
+  // Where rows come from registers, eight products with 32 numbers take less time than twelve with
+  // 16: both halves of up to 32 are multiplied at once, and so two low halves are, too.
   constexpr bool takes_both = 2 * Tile::numbers <= 64;
   float sums[takes_both ? 2 * eights : eights][4];
   const auto multiply = [&](const std::uint32_t(&rows)[4][4], auto operand_of, bool is_first) {
