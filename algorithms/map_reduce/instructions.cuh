@@ -130,4 +130,19 @@ __device__ __forceinline__ void multiply_16x16x8(const std::uint32_t (&a)[4],
 #endif
 }
 
+/// What TF32 has of x: its upper 19 bits.
+__device__ __forceinline__ float high_of_tf32(float x) {
+  return __uint_as_float(__float_as_uint(x) & 0xFFFFE000u);
+}
+
+#ifdef SIMT_EMULATION
+/// The product of 16 x 8 numbers of TF32 by 8 x 8 of them, of which only warpgroups have need here.
+/// A lane holds a[0], a[1]: A's rows g and g + 8 at k = t; a[2], a[3]: at k = t + 4; b[0], b[1]:
+/// B's column g at k = t and t + 4; and product[] as above.
+inline void multiply_16x8x8_tf32(const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                                 const float (&sum)[4], float (&product)[4]) {
+  simt::multiply_add_16x8x8_tf32(a, b, sum, product);
+}
+#endif
+
 }  // namespace warpath::map_reduce::detail

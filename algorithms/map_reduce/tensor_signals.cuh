@@ -48,6 +48,12 @@ inline constexpr bool multiplies_signals = D <= 16 && E >= 4;
 template <int D, int E>
 inline constexpr int signal_tile = E <= 32 ? tensor_tile<D> : std::min(128, tensor_tile<D>);
 
+/// What P is multiplied by.
+template <int D>
+inline constexpr float p_scale = D <= 8 ? 0x1p12f : 0x1p10f;
+static_assert(most_square<8> + 12 <= 15.95f && most_square<1> + 12 <= 15.95f);
+static_assert(most_square<16> + 10 <= 15.95f);
+
 /// The signals of a tile of columns as right operands, in global memory and in shared memory.
 template <int D, int E>
 struct SignalTile {
@@ -56,9 +62,6 @@ struct SignalTile {
   /// Lane 4 g + t takes number g of an eight, at columns 2 t, 2 t + 1, 2 t + 8 and 2 t + 9 of a
   /// sixteen: two registers of high halves, two of low.
   alignas(16) std::uint32_t halves[columns / 16][numbers / 8][warp_threads][4];
-  /// What P is multiplied by.
-  static constexpr float p_scale = D <= 8 ? 0x1p12f : 0x1p10f;
-  static_assert(D <= 8 ? most_square<D> + 12 <= 15.95f : most_square<D> + 10 <= 15.95f);
   /// What a sum is multiplied by.
   float back[numbers];
 };
@@ -135,7 +138,7 @@ __global__ void split_signals_kernel(Array<float, E> signals, SignalTile<D, E>* 
   Tile& tile = tiles[blockIdx.x];
   for (int e = thread; e < Tile::numbers; e += threads) {
     const unsigned exponent = e < E ? 254 - exponent_to_halves(shared.most[e]) : 127;
-    tile.back[e] = __uint_as_float(exponent << 23) * (1 / Tile::p_scale);
+    tile.back[e] = __uint_as_float(exponent << 23) * (1 / p_scale<D>);
   }
   constexpr int lines = Tile::columns / 16 * (Tile::numbers / 8) * warp_threads;
   for (int line = thread; line < lines; line += threads) {
@@ -288,8 +291,7 @@ struct MultipliedSignals {
         const float exponent = products[2 * of_row + c] - squares[c];
         // The special function unit and the FMA units share the work.
         const bool is_by_polynomial = half + of_row + c == 0;
-        p[c] =
-            Source::p_scale * (is_by_polynomial ? exp2_by_polynomial(exponent) : exp2_of(exponent));
+        p[c] = p_scale<D> * (is_by_polynomial ? exp2_by_polynomial(exponent) : exp2_of(exponent));
       }
       const std::uint32_t pair = pair_of_halves(p[0], p[1]);
       high[2 * half + of_row] = pair;

@@ -59,6 +59,24 @@ __device__ __forceinline__ void warpgroup_begin() {
 #endif
 }
 
+#ifdef SIMT_EMULATION
+/// The products of eight columns each, of which multiply() does one.
+template <int Eights>
+void warpgroup_multiply_by(void (*multiply)(const std::uint32_t (&)[4], const std::uint32_t (&)[2],
+                                            const float (&)[4], float (&)[4]),
+                           const std::uint32_t (&a)[4], const WarpgroupOperand& columns,
+                           float (&sums)[Eights][4], bool is_first) {
+  for (int e = 0; e < Eights; ++e) {
+    const std::uint32_t* const column =
+        columns.words + (8 * e + lane_index() / 4) * 4 + lane_index() % 4;
+    const std::uint32_t b[2] = {column[0], column[columns.stride]};
+    const float zero[4] = {};
+    const float before[4] = {sums[e][0], sums[e][1], sums[e][2], sums[e][3]};
+    multiply(a, b, is_first ? zero : before, sums[e]);
+  }
+}
+#endif
+
 /// Starts sums += rows * columns, or without the sums if `is_first`. All warps of a group come to
 /// it, each with all of its lanes; between those of a group of products nothing is read of the
 /// sums. What was written to the operands was so before hopper::fence_for_bulk() and a barrier.
@@ -70,13 +88,7 @@ __device__ __forceinline__ void warpgroup_multiply(const WarpgroupOperand& rows,
   const int t = lane_index() % 4;
   const std::uint32_t* const row = rows.words + (warp_index() % 4 * 16 + g) * 4 + t;
   const std::uint32_t a[4] = {row[0], row[32], row[rows.stride], row[32 + rows.stride]};
-  for (int e = 0; e < warpgroup_columns / 8; ++e) {
-    const std::uint32_t* const column = columns.words + (8 * e + g) * 4 + t;
-    const std::uint32_t b[2] = {column[0], column[columns.stride]};
-    const float zero[4] = {};
-    const float before[4] = {sums[e][0], sums[e][1], sums[e][2], sums[e][3]};
-    multiply_16x16x8(a, b, is_first ? zero : before, sums[e]);
-  }
+  warpgroup_multiply_by(multiply_16x16x8, a, columns, sums, is_first);
 #elif defined(WARPATH_SM_90A)
   asm volatile(
       "{\n.reg .pred adds;\n"
@@ -93,6 +105,37 @@ __device__ __forceinline__ void warpgroup_multiply(const WarpgroupOperand& rows,
 #endif
 }
 
+// (A product of rows in registers: its shape, type and what follows the scales; the sums by number
+// and name; the operands' numbers.)
+#ifdef WARPATH_SM_90A
+#define WARPATH_MULTIPLY(kind, numbers, a0, a1, a2, a3, b, adds, transposed, ...)                  \
+  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " adds                                      \
+               ", 0;\n"                                                                            \
+               "wgmma.mma_async.sync.aligned." kind " {" numbers "}, {" a0 ", " a1 ", " a2 ", " a3 \
+               "}, " b ", adds, 1, 1" transposed ";\n}"                                            \
+               : __VA_ARGS__                                                                       \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(descriptor_of(columns)),          \
+                 "r"(is_first ? 0 : 1)                                                             \
+               : "memory")
+#define WARPATH_MULTIPLY_EIGHTS(depth, types, transposed)                                          \
+  if constexpr (Eights == 2) {                                                                     \
+    WARPATH_MULTIPLY("m64n16" depth types, "%0, %1, %2, %3, %4, %5, %6, %7", "%8", "%9", "%10",    \
+                     "%11", "%12", "%13", transposed, WARPATH_FOUR(sums, 0),                       \
+                     WARPATH_FOUR(sums, 1));                                                       \
+  } else if constexpr (Eights == 4) {                                                              \
+    WARPATH_MULTIPLY("m64n32" depth types,                                                         \
+                     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15",       \
+                     "%16", "%17", "%18", "%19", "%20", "%21", transposed, WARPATH_FOUR(sums, 0),  \
+                     WARPATH_FOUR(sums, 1), WARPATH_FOUR(sums, 2), WARPATH_FOUR(sums, 3));         \
+  } else {                                                                                         \
+    WARPATH_MULTIPLY("m64n64" depth types,                                                         \
+                     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "      \
+                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, " \
+                     "%31",                                                                        \
+                     "%32", "%33", "%34", "%35", "%36", "%37", transposed, WARPATH_ALL(sums));     \
+  }
+#endif
+
 /// The same with a warp's 16 rows in the registers of its lanes, as multiply_16x16x8() has them,
 /// and 16, 32 or 64 columns: sums[e] are those of columns 8 e and on.
 template <int Eights>
@@ -101,40 +144,25 @@ __device__ __forceinline__ void warpgroup_multiply(const std::uint32_t (&a)[4],
                                                    float (&sums)[Eights][4], bool is_first) {
   static_assert(Eights == 2 || Eights == 4 || Eights == 8);
 #if defined(SIMT_EMULATION)
-  for (int e = 0; e < Eights; ++e) {
-    const std::uint32_t* const column =
-        columns.words + (8 * e + lane_index() / 4) * 4 + lane_index() % 4;
-    const std::uint32_t b[2] = {column[0], column[columns.stride]};
-    const float zero[4] = {};
-    const float before[4] = {sums[e][0], sums[e][1], sums[e][2], sums[e][3]};
-    multiply_16x16x8(a, b, is_first ? zero : before, sums[e]);
-  }
+  warpgroup_multiply_by(multiply_16x16x8, a, columns, sums, is_first);
 #elif defined(WARPATH_SM_90A)
-#define WARPATH_MULTIPLY(shape, numbers, a0, a1, a2, a3, b, adds, ...)                          \
-  asm volatile("{\n.reg .pred adds;\nsetp.ne.b32 adds, " adds                                   \
-               ", 0;\n"                                                                         \
-               "wgmma.mma_async.sync.aligned." shape ".f32.f16.f16 {" numbers "}, {" a0 ", " a1 \
-               ", " a2 ", " a3 "}, " b ", adds, 1, 1, 0;\n}"                                    \
-               : __VA_ARGS__                                                                    \
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(descriptor_of(columns)),       \
-                 "r"(is_first ? 0 : 1)                                                          \
-               : "memory")
-  if constexpr (Eights == 2) {
-    WARPATH_MULTIPLY("m64n16k16", "%0, %1, %2, %3, %4, %5, %6, %7", "%8", "%9", "%10", "%11", "%12",
-                     "%13", WARPATH_FOUR(sums, 0), WARPATH_FOUR(sums, 1));
-  } else if constexpr (Eights == 4) {
-    WARPATH_MULTIPLY("m64n32k16",
-                     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15", "%16",
-                     "%17", "%18", "%19", "%20", "%21", WARPATH_FOUR(sums, 0),
-                     WARPATH_FOUR(sums, 1), WARPATH_FOUR(sums, 2), WARPATH_FOUR(sums, 3));
-  } else {
-    WARPATH_MULTIPLY("m64n64k16",
-                     "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-                     "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
-                     "%31",
-                     "%32", "%33", "%34", "%35", "%36", "%37", WARPATH_ALL(sums));
-  }
-#undef WARPATH_MULTIPLY
+  WARPATH_MULTIPLY_EIGHTS("k16", ".f32.f16.f16", ", 0")
+#else
+  __trap();
+#endif
+}
+
+/// The same with 8 numbers of TF32 of each row and column, as multiply_16x8x8_tf32() has them. Of a
+/// column's, four lie where eight halves do.
+template <int Eights>
+__device__ __forceinline__ void warpgroup_multiply_tf32(const std::uint32_t (&a)[4],
+                                                        const WarpgroupOperand& columns,
+                                                        float (&sums)[Eights][4], bool is_first) {
+  static_assert(Eights == 2 || Eights == 4 || Eights == 8);
+#if defined(SIMT_EMULATION)
+  warpgroup_multiply_by(multiply_16x8x8_tf32, a, columns, sums, is_first);
+#elif defined(WARPATH_SM_90A)
+  WARPATH_MULTIPLY_EIGHTS("k8", ".f32.tf32.tf32", "")
 #else
   __trap();
 #endif
@@ -155,6 +183,8 @@ __device__ __forceinline__ void warpgroup_end([[maybe_unused]] float (&sums)[Eig
 }
 
 #ifdef WARPATH_SM_90A
+#undef WARPATH_MULTIPLY_EIGHTS
+#undef WARPATH_MULTIPLY
 #undef WARPATH_ALL
 #undef WARPATH_FOUR
 #endif

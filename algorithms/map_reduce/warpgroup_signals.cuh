@@ -1,13 +1,15 @@
 // Sums of exponentials times signals of several numbers on Hopper: both matrix products of
-// tensor_signals.cuh as those of warpgroups. With P(i, j) = 2^(2 u . v - |v|^2),
+// tensor_signals.cuh as those of warpgroups. In up to 16 dimensions P(i, j) = 2^(2 u . v - |v|^2),
 //
 //     rows * columns: 64 x 64, operands in shared memory        -> 2 u . v - |v|^2 in registers
 //     P * b: 64 rows x 64 columns * 64 columns x E numbers      -> sums in registers
 //            P from registers, b from shared memory
 //
-// |v|^2 is a further coordinate of the columns, where rows have -1. A preceding kernel splits
-// columns and signals once a call; they come by bulk copies, as in warpgroup_sum.cuh, which also
-// says what is computed from the differences. Scales and accuracy: tensor_signals.cuh.
+// where |v|^2 is a further coordinate of the columns, and rows have -1. In more dimensions P is
+// 2^(2 u . v), and b has the factor 2^-|v|^2 (warpgroup_sum.cuh). warpgroup_signal_parts.cuh says
+// in which parts P and b are multiplied. A preceding kernel splits columns and signals once a call;
+// they come by bulk copies, as in warpgroup_sum.cuh, which also says what is computed from the
+// differences.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +27,16 @@
 #include "map_reduce/tensor_sums.cuh"
 #include "map_reduce/tuned.cuh"
 #include "map_reduce/warpgroup_points.cuh"
+#include "map_reduce/warpgroup_signal_parts.cuh"
 
 namespace warpath::map_reduce::detail {
 
-/// Whether the sums of a form can be computed so. Longer signals would not leave registers.
+/// Whether the sums of a form can be computed so. Longer signals would not leave registers; fewer
+/// numbers are as fast as multiply-adds in few dimensions.
 template <class Form>
 constexpr bool has_warpgroup_signals = [] {
   if constexpr (Form::is_possible)
-    return multiplies_signals<Form::dimension, Form::signal> && Form::signal <= 64;
+    return Form::signal >= (Form::dimension <= 8 ? 4 : 2) && Form::signal <= 64;
   else
     return false;
 }();
@@ -41,24 +45,18 @@ constexpr bool has_warpgroup_signals = [] {
 /// memory. A tile that is far has signals of 0.
 template <int D, int E>
 struct SplitColumnsTile {
-  static constexpr int columns = 128;
+  static constexpr bool has_squares = D <= 16;  ///< |v|^2 as a coordinate
+  static constexpr int columns = has_squares ? 128 : 64;
   static constexpr int numbers = E <= 8 ? 8 : E <= 16 ? 16 : E <= 32 ? 32 : 64;  ///< of a product
-  using Points =
-      std::conditional_t<D <= 8, NarrowPoints<D + 1, columns>, WidePoints<D + 1, columns>>;
-  Points points;  ///< v and |v|^2
-  /// Scaled; an operand's points are the high halves of the numbers, then the low ones, and the
-  /// columns are its coordinates.
-  alignas(16) std::uint32_t signals[columns / 8][operand_stride(2 * numbers)];
-  float back[numbers];  ///< what a sum is multiplied by
+  template <int Count>
+  using PointsOf = std::conditional_t<D <= 8, NarrowPoints<D + 1, Count>,
+                                      WidePoints<has_squares ? D + 1 : D, Count>>;
+  using Parts = std::conditional_t<has_squares, Halves<D>, Tf32>;
+  using Signals = typename Parts::template Signals<columns, numbers>;
+  PointsOf<columns> points;  ///< v, and |v|^2
+  Signals signals;           ///< b, scaled, or 2^-|v|^2 b
+  float back[numbers];       ///< what a sum is multiplied by
   alignas(16) int is_far;
-
-  /// 16 columns, the tile's sixteen number `step`: from the high halves on, or from the low ones.
-  __device__ __forceinline__ WarpgroupOperand high_of(int step) const {
-    return {&signals[2 * step][0], operand_stride(2 * numbers)};
-  }
-  __device__ __forceinline__ WarpgroupOperand low_of(int step) const {
-    return {&signals[2 * step][4 * numbers], operand_stride(2 * numbers)};
-  }
 };
 
 template <int D, int E>
@@ -83,37 +81,28 @@ __global__ void split_columns_and_signals_kernel(
   const auto threads = static_cast<int>(blockDim.x);
   const ColumnSplitter<Problem, Tile::columns> columns(problem, shared.splitter);
   const bool is_far = columns.block_find_squares();
-  columns.for_each_chunk(Tile::Points::chunks, [&](int t, int c, const float(&v)[4]) {
+  columns.for_each_chunk(decltype(tile.points)::chunks, [&](int t, int c, const float(&v)[4]) {
     float set[4];
 #pragma unroll
     for (int q = 0; q < 4; ++q) {
-      set[q] = is_far ? 0.0f : 4 * c + q == D ? columns.square_of(t) : v[q];
+      set[q] = is_far ? 0.0f : Tile::has_squares && 4 * c + q == D ? columns.square_of(t) : v[q];
     }
     tile.points.set_column(t, c, set);
   });
 
   auto& signals = shared.signals;
-  block_load_signals(get<1>(problem.y).data + columns.first() * E, is_far ? 0 : columns.width() * E,
-                     signals);
+  const int wanted = is_far ? 0 : columns.width();
+  block_load_signals(get<1>(problem.y).data + columns.first() * E, wanted * E, signals);
   for (int e = thread; e < Tile::numbers; e += threads) {
     const unsigned exponent = e < E ? 254 - exponent_to_halves(signals.most[e]) : 127;
-    tile.back[e] = __uint_as_float(exponent << 23) * (1 / SignalTile<D, E>::p_scale);
+    tile.back[e] = __uint_as_float(exponent << 23) * Tile::Parts::back;
   }
-  // Neighbouring threads write neighbouring words: those of four pairs of columns, then numbers.
-  for (int i = thread; i < Tile::columns / 2 * Tile::numbers; i += threads) {
-    const int e = i / 4 % Tile::numbers;
-    const int eight = i / 4 / Tile::numbers;
-    const int t = eight * 8 + i % 4 * 2;
-    std::uint32_t halves[2] = {};
-    if (e < E) {
-      const float scale = __uint_as_float(exponent_to_halves(signals.most[e]) << 23);
-#pragma unroll
-      for (int q = 0; q < 2; ++q) halves[q] = split_halves(scale * signals.numbers[t + q][e]).bits;
-    }
-    std::uint32_t* const words = &tile.signals[eight][4 * e + i % 4];
-    words[0] = __byte_perm(halves[0], halves[1], 0x5410);
-    words[4 * Tile::numbers] = __byte_perm(halves[0], halves[1], 0x7632);
-  }
+  tile.signals.block_set([&](int t, int e) {
+    if (e >= E || t >= wanted) return 0.0f;
+    const float scale = __uint_as_float(exponent_to_halves(signals.most[e]) << 23);
+    const float number = scale * signals.numbers[t][e];
+    return Tile::has_squares ? number : exp2_of(-columns.square_of(t)) * number;
+  });
   if (thread == 0) tile.is_far = is_far;
 }
 
@@ -121,13 +110,12 @@ __global__ void split_columns_and_signals_kernel(
 template <int D, int E, class Column, class State>
 struct WarpgroupSignalsStorage {
   using Tile = SplitColumnsTile<D, E>;
-  static constexpr int groups = 4;
+  /// As many as there are registers and room for.
+  static constexpr int groups = D > 64 ? 2 : D > 16 && E > 32 ? 3 : 4;
+  static constexpr int stages_of_tiles = D > 32 ? 2 : 3;
   static constexpr int threads = 128 * groups;
   static constexpr int block_rows = warpgroup_rows * groups;
-  static constexpr int stages_of_tiles = 3;
-  using Points =
-      std::conditional_t<D <= 8, NarrowPoints<D + 1, block_rows>, WidePoints<D + 1, block_rows>>;
-  Points rows;  ///< 2 u and -1
+  typename Tile::template PointsOf<block_rows> rows;  ///< 2 u, and -1
   union {
     float squares_of_chunks[chunks_of(D)][block_rows + 1];  ///< before the first tile
     alignas(16) Tile stages[stages_of_tiles];
@@ -175,53 +163,30 @@ template <class Problem>
   state = states[0];
 }
 
-/// P of 64 columns as left operands of 16 columns each, from what the first product left.
-struct SplitPowers {
-  std::uint32_t high[4][4];
-  std::uint32_t low[4][4];
-
-  __device__ __forceinline__ void set(const WarpgroupSums& exponents, float scale) {
-#pragma unroll
-    for (int step = 0; step < 4; ++step) {
-#pragma unroll
-      for (int r = 0; r < 4; ++r) {
-        const float(&of)[4] = exponents[2 * step + r / 2];
-        const int q = r % 2 * 2;
-        // (The special function unit alone: it is not what these kernels wait for.)
-        const float first = scale * exp2_of(of[q]);
-        const float second = scale * exp2_of(of[q + 1]);
-        const std::uint32_t pair = pair_of_halves(first, second);
-        high[step][r] = pair;
-        low[step][r] =
-            pair_of_halves(first - half_value(pair & 0xFFFF), second - half_value(pair >> 16));
-      }
-    }
-  }
-};
-
-/// Adds the products of P and the signals of 64 columns, `step` sixteens after the tile's first, to
+/// Adds the products of P and the signals of 64 columns, `step` steps after the tile's first, to
 /// the lanes' share. The small products come first; a sum that starts anew adds 64 columns only,
 /// since the tensor cores truncate their sums (tensor_signals.cuh).
 template <class Tile, int Count>
-__device__ __forceinline__ void add_products(const SplitPowers& p, const Tile& tile, int step,
+__device__ __forceinline__ void add_products(const typename Tile::Parts::Powers& p,
+                                             const Tile& tile, int step,
                                              LaneSums<1, Count>& share) {
   constexpr int eights = Tile::numbers / 8;
   // Where rows come from registers, eight products with 32 numbers take less time than twelve with
   // 16: both halves of up to 32 are multiplied at once, and so two low halves are, too.
   constexpr bool takes_both = 2 * Tile::numbers <= 64;
   float sums[takes_both ? 2 * eights : eights][4];
-  const auto multiply = [&](const std::uint32_t(&rows)[4][4], auto operand_of, bool is_first) {
+  const auto multiply = [&](const auto& rows, auto operand_of, bool is_first) {
 #pragma unroll
-    for (int k = 0; k < 4; ++k) {
-      warpgroup_multiply(rows[k], operand_of(step + k), sums, is_first && k == 0);
+    for (int k = 0; k < warpgroup_columns / Tile::Signals::step_columns; ++k) {
+      Tile::Parts::multiply(rows[k], operand_of(step + k), sums, is_first && k == 0);
     }
   };
-  const auto high_of = [&](int k) { return tile.high_of(k); };
+  const auto high_of = [&](int k) { return tile.signals.high_of(k); };
   warpgroup_begin();
   multiply(p.low, high_of, true);
   if constexpr (!takes_both)
     multiply(
-        p.high, [&](int k) { return tile.low_of(k); }, false);
+        p.high, [&](int k) { return tile.signals.low_of(k); }, false);
   multiply(p.high, high_of, false);
   warpgroup_end(sums);
 #pragma unroll
@@ -282,13 +247,13 @@ __global__ void __launch_bounds__(WarpgroupSignalsStorageOf<Problem>::threads, 1
       const Tile& tile = stream.wait(n);
 #pragma unroll 1
       for (int first = 0; first < Tile::columns; first += warpgroup_columns) {
-        SplitPowers p;
+        typename Tile::Parts::Powers p;
         {
           WarpgroupSums exponents;
           multiply_points(shared.rows, group_row, tile.points, first, exponents);
-          p.set(exponents, SignalTile<Form::dimension, E>::p_scale);
+          p.set(exponents);
         }
-        add_products(p, tile, first / 16, share);
+        add_products(p, tile, first / Tile::Signals::step_columns, share);
       }
       stream.release(n);
       // A share is the sum of 16 products of 64 columns, added one by one.

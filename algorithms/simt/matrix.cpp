@@ -40,21 +40,33 @@ struct Operands {
   const std::uint32_t* b;
   const float* sum;
   float* product;
+  bool is_tf32;
   Site site;
 };
 
-/// With g = lane / 4 and t = lane % 4, register i of A holds row g + 8 (i % 2) at k = 2t + 8 (i /
-/// 2) and the next k, register i of B column g at k = 2t + 8i and the next.
+float tf32_value(std::uint32_t bits) {
+  return std::bit_cast<float>(bits & 0xFFFFE000u);
+}
+
+/// With g = lane / 4 and t = lane % 4, register i of A holds row g + 8 (i % 2), and register i of B
+/// column g: of halves at k = 2t + 8 (i / 2) and the next k, or 2t + 8i and the next, of TF32 at k
+/// = t + 4 (i / 2) or t + 4i.
 void multiply_add(Warp& w, std::uint32_t lanes) {
   const Site site = from_bits<const Operands*>(w.in[std::countr_zero(lanes) % warp_size])->site;
   if (lanes != ~0u)
     fail("product of matrices at %s:%d by the lanes %08x; expected all lanes of the warp",
          site.file, site.line, lanes);
   Operands of[warp_size];
-  float a[rows][depth], b[columns][depth];
+  float a[rows][depth] = {}, b[columns][depth] = {};
   for (unsigned lane = 0; lane < warp_size; ++lane) {
     of[lane] = *from_bits<const Operands*>(w.in[lane]);
     const unsigned g = lane / 4, t = lane % 4;
+    if (of[lane].is_tf32) {
+      for (unsigned i = 0; i < 4; ++i)
+        a[g + 8 * (i % 2)][t + 4 * (i / 2)] = tf32_value(of[lane].a[i]);
+      for (unsigned i = 0; i < 2; ++i) b[g][t + 4 * i] = tf32_value(of[lane].b[i]);
+      continue;
+    }
     for (unsigned half = 0; half < 2; ++half) {
       for (unsigned i = 0; i < 4; ++i)
         a[g + 8 * (i % 2)][2 * t + 8 * (i / 2) + half] = half_value(of[lane].a[i] >> 16 * half);
@@ -66,7 +78,7 @@ void multiply_add(Warp& w, std::uint32_t lanes) {
     for (unsigned i = 0; i < 4; ++i) {
       const unsigned row = lane / 4 + 8 * (i / 2), column = lane % 4 * 2 + i % 2;
       float addends[depth + 1] = {of[lane].sum[i]};
-      for (int k = 0; k < depth; ++k)  // products of halves are exact in float
+      for (int k = 0; k < depth; ++k)  // products of 11 digits are exact in float
         addends[1 + k] = a[row][k] * b[column][k];
       of[lane].product[i] = truncated_sum(addends);
     }
@@ -102,7 +114,13 @@ float half_value(std::uint32_t bits) {
 void multiply_add_16x8x16(const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                           const float (&sum)[4], float (&product)[4], const char* simt_file,
                           int simt_line) {
-  const Operands operands{a, b, sum, product, SIMT_HERE};
+  const Operands operands{a, b, sum, product, false, SIMT_HERE};
+  warp_collective(~0u, multiply_add, to_bits(&operands), 0, SIMT_HERE);
+}
+void multiply_add_16x8x8_tf32(const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                              const float (&sum)[4], float (&product)[4], const char* simt_file,
+                              int simt_line) {
+  const Operands operands{a, b, sum, product, true, SIMT_HERE};
   warp_collective(~0u, multiply_add, to_bits(&operands), 0, SIMT_HERE);
 }
 

@@ -20,5 +20,9 @@ float half_value(std::uint32_t bits);
 /// https://doi.org/10.7717/peerj-cs.330
 void multiply_add_16x8x16(const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
                           const float (&sum)[4], float (&product)[4], SIMT_SITE);
+/// The same, A: 16 x 8 numbers of TF32, B: 8 x 8 (m16n8k8, tf32 inputs): the upper 19 bits of
+/// floats.
+void multiply_add_16x8x8_tf32(const std::uint32_t (&a)[4], const std::uint32_t (&b)[2],
+                              const float (&sum)[4], float (&product)[4], SIMT_SITE);
 
 }  // namespace simt

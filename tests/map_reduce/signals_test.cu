@@ -51,12 +51,16 @@ TEST(Signals, OfAnyLength) {
   const auto one = [](std::size_t, std::size_t) { return 1.0; };
   expect_each_number(data_of<3, 5>(300, columns(), one));
   expect_each_number(data_of<16, 17>(71, columns(), one));
+  expect_each_number(data_of<33, 3>(71, columns(), one));
   if constexpr (!has_few_types) {
     expect_each_number(data_of<1, 4>(71, columns(), one));
     expect_each_number(data_of<2, 43>(71, columns(), one));
     expect_each_number(data_of<17, 20>(71, columns(), one));
     expect_each_number(data_of<3, 8>(71, columns(), one));
     expect_each_number(data_of<10, 64>(71, columns(), one));
+    expect_each_number(data_of<9, 2>(71, columns(), one));
+    expect_each_number(data_of<70, 40>(71, columns(), one));
+    expect_each_number(data_of<40, 33>(71, columns(), one));
   }
 }
 
