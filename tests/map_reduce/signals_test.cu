@@ -65,43 +65,59 @@ TEST(Signals, OfAnyLength) {
 }
 
 // Numbers of one signal, columns of a tile, and tiles: of any sizes.
-TEST(Signals, OfAnySizes) {
-  constexpr double sizes[] = {1e-30, 1e30, 3e-38, 0, 1e12};
+template <int D, int E>
+void expect_signals_of_any_sizes() {
+  // (In many dimensions exponentials of these points are as small as 2^-20.)
+  constexpr double sizes[] = {1e-30, 1e30, D > 8 ? 1e-31 : 3e-38, 0, 1e12};
   expect_each_number(
-      data_of<3, 5>(71, columns(), [&](std::size_t, std::size_t e) { return sizes[e]; }));
-  expect_each_number(data_of<3, 5>(71, columns(), [](std::size_t j, std::size_t e) {
+      data_of<D, E>(71, columns(), [&](std::size_t, std::size_t e) { return sizes[e]; }));
+  expect_each_number(data_of<D, E>(71, columns(), [](std::size_t j, std::size_t e) {
     return std::exp2(static_cast<double>(e) - 2.0 * static_cast<double>(j * 7 % 23));
   }));
-  expect_each_number(data_of<3, 5>(
+  expect_each_number(data_of<D, E>(
       71, columns(), [](std::size_t j, std::size_t) { return j / 256 % 2 == 0 ? 1e-20 : 1e20; }));
 }
+TEST(Signals, OfAnySizes) {
+  expect_signals_of_any_sizes<3, 5>();
+  expect_signals_of_any_sizes<33, 3>();
+}
 
-// Products of halves would lose them: a small signal at the row, a large one as far from it as the
-// form allows.
-TEST(Signals, SmallOnesNearAndLargeOnesFar) {
+// Products of halves, or of what is scaled for them, would lose them: a small signal at the row, a
+// large one as far from it as the form allows.
+template <int D, int E>
+void expect_small_ones_near_and_large_ones_far() {
   const int n = 64;
-  GaussianData<float, 3, 5> data{std::vector<float>(3 * n), std::vector<float>(3 * n),
-                                 std::vector<float>(5 * n), 1};
-  const auto edge = static_cast<float>(std::sqrt(0.99 * detail::most_square<3> / log2_e));
+  GaussianData<float, D, E> data{std::vector<float>(D * n), std::vector<float>(D * n),
+                                 std::vector<float>(E * n), 1};
+  const auto edge = static_cast<float>(std::sqrt(0.99 * detail::most_square<D> / log2_e));
   for (std::size_t k = 0; k < n; ++k) {
-    data.x[3 * k] = k % 2 == 0 ? edge : -edge;
-    data.y[3 * k] = k % 3 == 0 ? edge : -edge;
-    for (std::size_t e = 0; e < 5; ++e) {
-      data.b[5 * k + e] = k % 3 == 0 ? std::exp2(-5.0f * static_cast<float>(e)) : 1.1f;
+    data.x[D * k] = k % 2 == 0 ? edge : -edge;
+    data.y[D * k] = k % 3 == 0 ? edge : -edge;
+    for (std::size_t e = 0; e < E; ++e) {
+      data.b[E * k + e] = k % 3 == 0 ? std::exp2(-5.0f * static_cast<float>(e)) : 1.1f;
     }
   }
-  expect_each_number(data);
+  expect_each_number(data, D > 8 ? 5e-6 : 2e-6);
+}
+TEST(Signals, SmallOnesNearAndLargeOnesFar) {
+  expect_small_ones_near_and_large_ones_far<3, 5>();
+  expect_small_ones_near_and_large_ones_far<33, 3>();
 }
 
 // A number that is 0 everywhere, and one that is not finite somewhere: the others stay right.
-TEST(Signals, ZerosAndWhatIsNotFinite) {
+template <int D, int E>
+void expect_zeros_and_what_is_not_finite() {
   auto data =
-      data_of<3, 5>(71, columns(), [](std::size_t, std::size_t e) { return e == 2 ? 0 : 1; });
+      data_of<D, E>(71, columns(), [](std::size_t, std::size_t e) { return e == E / 2 ? 0 : 1; });
   expect_each_number(data);
-  data.b[5 * 270 + 1] = infinity;
+  data.b[E * 270 + E / 2 - 1] = infinity;
   expect_each_number(data);
-  data.b[5 * 20 + 4] = std::numeric_limits<float>::quiet_NaN();
+  data.b[E * 20 + E - 1] = std::numeric_limits<float>::quiet_NaN();
   expect_each_number(data);
+}
+TEST(Signals, ZerosAndWhatIsNotFinite) {
+  expect_zeros_and_what_is_not_finite<3, 5>();
+  expect_zeros_and_what_is_not_finite<33, 3>();
 }
 
 // All terms are equal: the tensor cores truncate all sums in the same direction.
@@ -114,10 +130,15 @@ TEST(Signals, OfEqualTerms) {
 }
 
 // A tile that is far from all rows lies in the same memory as the products'.
-TEST(Signals, SomeTilesAreFar) {
-  auto data = data_of<3, 5>(300, 701, [](std::size_t, std::size_t e) { return e + 1.0; });
-  for (std::size_t k = 3 * 300; k < 3 * 400; ++k) data.y[k] += k % 2 == 0 ? 9.0f : -9.0f;
+template <int D, int E>
+void expect_that_some_tiles_are_far() {
+  auto data = data_of<D, E>(300, 701, [](std::size_t, std::size_t e) { return e + 1.0; });
+  for (std::size_t k = D * 300; k < D * 400; ++k) data.y[k] += k % 2 == 0 ? 9.0f : -9.0f;
   expect_each_number(data);
+}
+TEST(Signals, SomeTilesAreFar) {
+  expect_that_some_tiles_are_far<3, 5>();
+  expect_that_some_tiles_are_far<33, 3>();
 }
 
 // Blocks work on several tiles at once, and several blocks on a row.

@@ -25,61 +25,73 @@ struct Operands {
 struct Products {
   float of[steps][rows][most_columns];
 };
-struct SharedOperands {
-  alignas(16) std::uint32_t words[2][steps][2][4 * rows + 4];  ///< rows or columns, step, eight
+enum class Rows { of_halves_in_shared_memory, of_halves, of_tf32 };
 
-  __device__ void block_set(const Operands& operands) {
-    for (int k = threadIdx.x; k < 2 * rows * numbers / 2; k += blockDim.x) {
-      const int side = k / (rows * numbers / 2);
-      const int point = k / (numbers / 2) % rows;
-      const int pair = k % (numbers / 2);
+struct SharedOperands {
+  /// Rows or columns; 16 bytes of each, which are eight halves or four numbers of TF32.
+  alignas(16) std::uint32_t words[2][numbers / 4][4 * rows + 4];
+
+  __device__ void block_set(const Operands& operands, bool are_tf32) {
+    for (int k = threadIdx.x; k < 2 * rows * numbers; k += blockDim.x) {
+      const int side = k / (rows * numbers);
+      const int point = k / numbers % rows;
+      const int n = k % numbers;
       const float* const of_point = operands.of[side][point];
-      words[side][pair / 8][pair / 4 % 2][4 * point + pair % 4] =
-          detail::pair_of_halves(of_point[2 * pair], of_point[2 * pair + 1]);
+      if (are_tf32) {
+        words[side][n / 4][4 * point + n % 4] = __float_as_uint(of_point[n]);
+      } else if (n % 2 == 0) {
+        words[side][n / 8][4 * point + n % 8 / 2] =
+            detail::pair_of_halves(of_point[n], of_point[n + 1]);
+      }
     }
     hopper::fence_for_bulk();
     __syncthreads();
   }
-  __device__ detail::WarpgroupOperand operand(int side, int step) const {
-    return {words[side][step][0], 4 * rows + 4};
+  __device__ detail::WarpgroupOperand operand(int side, int line) const {
+    return {words[side][line], 4 * rows + 4};
   }
 };
 
-/// A warpgroup multiplies 64 rows by 8 Eights columns; rows come from shared memory or registers.
-template <int Eights, bool HasRowsInRegisters>
+/// A warpgroup multiplies 64 rows by 8 Eights columns.
+template <int Eights, Rows Kind>
 __global__ void warpgroup_product_kernel(const Operands* operands, Products* products) {
   if (!hopper::is_compiled_for_90a()) return;
   auto& shared = dynamic_shared<SharedOperands>();
-  shared.block_set(operands[blockIdx.x]);
+  shared.block_set(operands[blockIdx.x], Kind == Rows::of_tf32);
   const int first_row = warp_index() * 16 + lane_index() / 4;
   float found[Eights][4];
-  for (int step = 0; step < steps; ++step) {
+  constexpr int lines = Kind == Rows::of_tf32 ? numbers / 4 : numbers / 8;
+  for (int line = 0; line < lines; line += 2) {
     std::uint32_t a[4];
     for (int r = 0; r < 4; ++r) {
-      a[r] = shared.words[0][step][r / 2][4 * (first_row + r % 2 * 8) + lane_index() % 4];
+      a[r] = shared.words[0][line + r / 2][4 * (first_row + r % 2 * 8) + lane_index() % 4];
     }
+    const detail::WarpgroupOperand columns = shared.operand(1, line);
     detail::warpgroup_begin();
-    if constexpr (HasRowsInRegisters) {
-      detail::warpgroup_multiply(a, shared.operand(1, step), found, step == 0);
+    if constexpr (Kind == Rows::of_tf32) {
+      detail::warpgroup_multiply_tf32(a, columns, found, line == 0);
+    } else if constexpr (Kind == Rows::of_halves) {
+      detail::warpgroup_multiply(a, columns, found, line == 0);
     } else {
-      detail::warpgroup_multiply(shared.operand(0, step), shared.operand(1, step), found,
-                                 step == 0);
+      detail::warpgroup_multiply(shared.operand(0, line), columns, found, line == 0);
     }
     detail::warpgroup_end(found);
+    if ((line + 2) * steps % lines != 0) continue;  // no whole step
     for (int e = 0; e < Eights; ++e) {
       for (int q = 0; q < 4; ++q) {
-        products[blockIdx.x].of[step][first_row + q / 2 * 8][8 * e + lane_index() % 4 * 2 + q % 2] =
+        products[blockIdx.x]
+            .of[line * steps / lines][first_row + q / 2 * 8][8 * e + lane_index() % 4 * 2 + q % 2] =
             found[e][q];
       }
     }
   }
 }
 
-/// Rows and columns are told apart, and so are both halves of the numbers, and both products.
-template <int Eights, bool HasRowsInRegisters>
+/// Rows and columns are told apart, and so are all parts of the numbers, and all products.
+template <int Eights, Rows Kind>
 void expect_sums_of_products() {
   SCOPED_TRACE(8 * Eights);
-  const auto kernel = warpgroup_product_kernel<Eights, HasRowsInRegisters>;
+  const auto kernel = warpgroup_product_kernel<Eights, Kind>;
   if (!can_run(kernel, {.hopper = true, .sm_90a = true})) {
     GTEST_SKIP() << "the code on this device lacks the instructions";
   }
@@ -115,12 +127,17 @@ void expect_sums_of_products() {
 }
 
 TEST(WarpgroupProduct, OfRowsInSharedMemory) {
-  expect_sums_of_products<8, false>();
+  expect_sums_of_products<8, Rows::of_halves_in_shared_memory>();
 }
 TEST(WarpgroupProduct, OfRowsInRegisters) {
-  expect_sums_of_products<2, true>();
-  expect_sums_of_products<4, true>();
-  expect_sums_of_products<8, true>();
+  expect_sums_of_products<2, Rows::of_halves>();
+  expect_sums_of_products<4, Rows::of_halves>();
+  expect_sums_of_products<8, Rows::of_halves>();
+}
+TEST(WarpgroupProduct, OfTf32) {
+  expect_sums_of_products<2, Rows::of_tf32>();
+  expect_sums_of_products<4, Rows::of_tf32>();
+  expect_sums_of_products<8, Rows::of_tf32>();
 }
 
 }  // namespace
