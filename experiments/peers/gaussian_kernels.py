@@ -158,6 +158,55 @@ def signals_kernel(
 
 
 @triton.jit
+def gram_signals_kernel(
+    x,
+    y,
+    b,
+    sums,
+    m,
+    n,
+    split_columns,
+    D: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    E: tl.constexpr,
+    BLOCK_E: tl.constexpr,
+):
+    """For many dimensions and signals of E numbers: both products of the two kernels before."""
+    lane_m = tl.arange(0, BLOCK_M)
+    lane_n = tl.arange(0, BLOCK_N)
+    lane_d = tl.arange(0, D)
+    number = tl.arange(0, BLOCK_E)
+    row = tl.program_id(0).to(tl.int64) * BLOCK_M + lane_m
+    is_row = row < m
+    u = tl.load(x + row[:, None] * D + lane_d[None, :], mask=is_row[:, None], other=0.0)
+    count = tl.minimum(m - tl.program_id(0).to(tl.int64) * BLOCK_M, BLOCK_M)
+    centre = tl.sum(u, axis=0) / count.to(tl.float32)
+    u = tl.where(is_row[:, None], (u - centre[None, :]) * ROOT_LOG2_E, 0.0)
+    u_square = tl.sum(u * u, axis=1)
+    u = 2.0 * u
+    first = tl.program_id(1).to(tl.int64) * split_columns
+    columns = tl.minimum(split_columns, n - first)
+    y_tile = y + first * D + lane_n[:, None] * D + lane_d[None, :]
+    b_tile = b + (first + lane_n[:, None]) * E + number[None, :]
+    total = tl.zeros((BLOCK_M, BLOCK_E), tl.float32)
+    for done in range(0, columns, BLOCK_N):
+        is_column = lane_n < columns - done
+        v = tl.load(y_tile, mask=is_column[:, None], other=0.0)
+        v = (v - centre[None, :]) * ROOT_LOG2_E
+        v_square = tl.sum(v * v, axis=1)
+        product = tl.dot(u, tl.trans(v), input_precision="tf32x3")
+        power = tl.exp2(product - u_square[:, None] - v_square[None, :])
+        is_number = is_column[:, None] & (number < E)[None, :]
+        signal = tl.load(b_tile, mask=is_number, other=0.0)
+        total += tl.dot(power, signal, input_precision="tf32x3")
+        y_tile += BLOCK_N * D
+        b_tile += BLOCK_N * E
+    place = (tl.program_id(1).to(tl.int64) * m + row)[:, None] * E + number[None, :]
+    tl.store(sums + place, total, mask=is_row[:, None] & (number < E)[None, :])
+
+
+@triton.jit
 def sum_splits_kernel(sums, out, m, splits, BLOCK_M: tl.constexpr, BLOCK_SPLITS: tl.constexpr):
     """out[i] = the sum over s of sums[s, i]."""
     row = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)

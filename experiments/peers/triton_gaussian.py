@@ -25,7 +25,7 @@ from peer_program import main
 PACKAGES = ("torch", "numpy", "triton")
 
 MOST_DIFFERENCES = 16
-GRAM_DIMENSIONS = (16, 64, 128)
+GRAM_DIMENSIONS = (16, 32, 64, 128)
 PROGRAMS_PER_SM = 16
 """Columns are split to get so many: several waves, so that a partial last one costs little."""
 LEAST_TILES = 4
@@ -85,6 +85,24 @@ SIGNAL_SHAPES = tuple(
     for block_n in (32, 64, 128)
 )
 """With signals of several numbers, which are a matrix product."""
+GRAM_SIGNAL_SHAPES = tuple(
+    Shape(True, *blocks)
+    for blocks in (
+        (64, 32, 4),
+        (64, 32, 4, 1),
+        (64, 64, 4),
+        (64, 64, 4, 1),
+        (128, 32, 4),
+        (128, 32, 8),
+        (128, 32, 8, 1),
+        (128, 64, 8),
+        (128, 64, 8, 1),
+        (128, 128, 8, 1),
+        (256, 32, 8),
+        (256, 64, 16),
+    )
+)
+"""The same with points that are another one."""
 TUNED_PAIRS = 10**11
 """Shapes are tried on at most so many: the first rows, some tens of milliseconds."""
 MOST_COORDINATES = 24576
@@ -105,7 +123,9 @@ def shapes_of(problem: Problem) -> list[Shape]:
     most_rows = next_power_of_two(problem.m)
     shapes = []
     if problem.e > 1:
-        return list(SIGNAL_SHAPES)
+        by_products = list(GRAM_SIGNAL_SHAPES) if problem.d in GRAM_DIMENSIONS else []
+        by_differences = list(SIGNAL_SHAPES) if problem.d <= MOST_DIFFERENCES else []
+        return by_differences + by_products
     if problem.d in GRAM_DIMENSIONS:
         least_rows = 16 if most_rows < 64 else 64
         shapes += [
@@ -145,7 +165,7 @@ def make_call(problem: Problem, shape: Shape, inputs: Any, sm_count: int) -> Cal
     kernel = kernels.gram_kernel if shape.by_products else kernels.differences_kernel
     further = {}
     if problem.e > 1:
-        kernel = kernels.signals_kernel
+        kernel = kernels.gram_signals_kernel if shape.by_products else kernels.signals_kernel
         further = {"E": problem.e, "BLOCK_E": max(16, next_power_of_two(problem.e))}
     grid = (-(-m // shape.block_m), splits)
     add_m = min(32, next_power_of_two(numbers))
@@ -190,10 +210,8 @@ class TritonGaussian:
         """All but Gaussian sums in float32 of the dimensions that a kernel is there for."""
         if not problem.is_gaussian_sum:
             return "the Triton kernel does sums of gaussian in float32 only"
-        if problem.e > 1 and problem.d > MOST_DIFFERENCES:
-            return f"the Triton kernel does signals in up to {MOST_DIFFERENCES} dimensions"
         if problem.d > MOST_DIFFERENCES and problem.d not in GRAM_DIMENSIONS:
-            return f"the Triton kernel does up to {MOST_DIFFERENCES}, 64 and 128 dimensions"
+            return f"the Triton kernel does up to {MOST_DIFFERENCES}, 32, 64 and 128 dimensions"
         return None
 
     def prepare(self, problem: Problem, inputs: Any) -> Prepared:
