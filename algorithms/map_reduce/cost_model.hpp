@@ -19,6 +19,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -318,27 +319,35 @@ inline KernelCost warpgroup_cost(const DeviceFigures& device, const CallTraits& 
                                  int block_rows, int tile) {
   KernelFigures figures = device.warpgroup_sum;
   figures.block_ns += call.coordinates * device.warpgroup_sum_row_ns;
-  const bool is_wide = call.coordinates > 8;
-  if (call.multiplies_signals) {
-    figures.pair_ns += device.warpgroup_split_ns +
-                       (call.signal > 32 ? device.warpgroup_long_signals_ns
-                                         : static_cast<double>(divide_up(call.signal, 8)) *
-                                               device.warpgroup_eight_signals_ns);
-    // The square is one coordinate more.
-    if (is_wide) {
-      figures.pair_ns += static_cast<double>(divide_up(call.coordinates + 1, 16)) *
-                         device.warpgroup_signals_step_ns;
-    }
-    figures.block_ns += call.signal * device.warpgroup_signal_ns;
+  const auto steps_of = [](int coordinates) {
+    return static_cast<double>(divide_up(coordinates, 16));
+  };
+  if (call.signal == 1) {
+    figures.pair_ns += steps_of(call.coordinates) * device.warpgroup_sum_step_ns;
   } else {
-    figures.pair_ns +=
-        static_cast<double>(divide_up(call.coordinates, 16)) * device.warpgroup_sum_step_ns;
+    figures.block_ns += call.signal * device.warpgroup_signal_ns;
+    // 8, 16, 32 or 64 numbers.
+    const auto eights =
+        static_cast<double>(std::bit_ceil(static_cast<unsigned>(divide_up(call.signal, 8))));
+    if (call.coordinates > 16) {
+      figures.pair_ns += steps_of(call.coordinates) * device.warpgroup_sum_step_ns +
+                         device.warpgroup_tf32_split_ns + eights * device.warpgroup_tf32_eight_ns;
+      if (block_rows < 192) figures.pair_ns += device.warpgroup_two_ns;
+    } else {
+      figures.pair_ns +=
+          device.warpgroup_split_ns + (eights > 4 ? device.warpgroup_long_signals_ns
+                                                  : eights * device.warpgroup_eight_signals_ns);
+      // The square is one coordinate more.
+      if (call.coordinates > 8) {
+        figures.pair_ns += steps_of(call.coordinates + 1) * device.warpgroup_signals_step_ns;
+      }
+    }
   }
   KernelCost cost = kernel_cost(device, call, block_rows, tile, figures, 16);
   cost.long_state_bytes = std::max(0, call.state_bytes - 8);
   // 4 bytes of each coordinate, and number of the signal, are read, and 4 written, at half the
   // speed of reading.
-  const int numbers = call.coordinates + (call.multiplies_signals ? call.signal : 0);
+  const int numbers = call.coordinates + (call.signal > 1 ? call.signal : 0);
   cost.prepared_column_ns = 16.0 * numbers / device.memory_bytes_per_ns;
   cost.launch_ns += device.split_columns_ns;
   return cost;

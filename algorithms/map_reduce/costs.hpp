@@ -71,10 +71,13 @@ struct DeviceFigures {
 
   KernelFigures warpgroup_sum;        ///< warpgroup_sum_kernel, without products
   double warpgroup_sum_step_ns;       ///< pair_ns of a step of 16 coordinates
-  double warpgroup_signals_step_ns;   ///< the same, where signals are multiplied
+  double warpgroup_signals_step_ns;   ///< the same, where signals are multiplied in halves
   double warpgroup_split_ns;          ///< pair_ns to split an exponential there,
   double warpgroup_eight_signals_ns;  ///< for eight numbers of up to 32,
   double warpgroup_long_signals_ns;   ///< and for 33 to 64
+  double warpgroup_tf32_split_ns;     ///< pair_ns to split an exponential in TF32,
+  double warpgroup_tf32_eight_ns;     ///< and for eight numbers
+  double warpgroup_two_ns;            ///< more of a pair where a block has two warpgroups only
   double warpgroup_signal_ns;         ///< block_ns of a number
   double warpgroup_sum_row_ns;        ///< block_ns of a coordinate of the block's rows
   double split_columns_ns;            ///< of the preceding kernel, beside reading and writing
@@ -207,6 +210,9 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                .warpgroup_split_ns = 0.0352,
                                                .warpgroup_eight_signals_ns = 0.0013,
                                                .warpgroup_long_signals_ns = 0.0465,
+                                               .warpgroup_tf32_split_ns = 0.013,
+                                               .warpgroup_tf32_eight_ns = 0.0165,
+                                               .warpgroup_two_ns = 0.035,
                                                .warpgroup_signal_ns = 200,
                                                .warpgroup_sum_row_ns = 58,
                                                .split_columns_ns = 4000,

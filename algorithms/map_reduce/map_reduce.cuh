@@ -11,8 +11,8 @@
 //                   state is what the reduction carries along: one to three numbers, 16 bytes for
 //                   ArgMin, some 12 K for KMin and ArgKMin (README.md). tensor, with signals of
 //                   E >= 4 numbers in up to 16 dimensions: 32 ceil(E / 8) N bytes more, rounded up
-//                   to whole tiles; where warpgroups multiply, and in more than 8 dimensions there,
-//                   the columns' coordinates, too (README.md, "Variants").
+//                   to whole tiles; where warpgroups multiply, that of the columns' coordinates
+//                   and signals (README.md, "Variants").
 //   Determinism     the same inputs, options and device give the same bits.
 //   Empty inputs    N = 0 gives the reduction's neutral element in every row, M = 0 nothing.
 // Nothing is allocated outside the workspace; nothing synchronises. Counts may pass 2^31.

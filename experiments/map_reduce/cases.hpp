@@ -17,6 +17,9 @@ std::unique_ptr<harness::Problem> make_gaussian_sum_of_dimension(
 std::unique_ptr<harness::Problem> make_gaussian_sum_of_eight(const harness::Parameters& problem);
 /// Gaussian sums in three dimensions with signals of 3, 16 or 64 numbers, float32.
 std::unique_ptr<harness::Problem> make_gaussian_sum_of_signals(const harness::Parameters& problem);
+/// The same in 64 dimensions, with signals of 16 or 64 numbers.
+std::unique_ptr<harness::Problem> make_signals_in_many_dimensions(
+    const harness::Parameters& problem);
 /// The 100 nearest columns in three dimensions, float32.
 std::unique_ptr<harness::Problem> make_nearest_100(const harness::Parameters& problem);
 /// Other formulas and reductions in three dimensions, float32.

@@ -212,18 +212,25 @@ TEST(CostModel, SignalsOfWarpgroupsCost) {
                   .coordinate_chunks = 1,
                   .tensor_tile_columns = 128,
                   .multiplies_signals = true};
-  const KernelCost short_ones = warpgroup_cost(h200_figures, call, 256, 128);
-  EXPECT_DOUBLE_EQ(short_ones.prepared_column_ns, 16 * 35 / h200_figures.memory_bytes_per_ns);
-  call.signal = 33;
-  const KernelCost long_ones = warpgroup_cost(h200_figures, call, 256, 128);
-  EXPECT_GT(long_ones.figures.pair_ns, short_ones.figures.pair_ns);
-  EXPECT_GT(long_ones.figures.block_ns, short_ones.figures.block_ns);
+  const auto cost_of = [&](int coordinates, int signal, int block_rows = 256) {
+    call.coordinates = coordinates;
+    call.signal = signal;
+    return warpgroup_cost(h200_figures, call, block_rows, 128);
+  };
+  EXPECT_DOUBLE_EQ(cost_of(3, 32).prepared_column_ns, 16 * 35 / h200_figures.memory_bytes_per_ns);
+  EXPECT_GT(cost_of(3, 33).figures.pair_ns, cost_of(3, 32).figures.pair_ns);
+  EXPECT_GT(cost_of(3, 33).figures.block_ns, cost_of(3, 32).figures.block_ns);
   // 16 coordinates and the square are two steps.
-  call.coordinates = 15;
-  const double one = warpgroup_cost(h200_figures, call, 256, 128).figures.pair_ns;
-  call.coordinates = 16;
-  EXPECT_NEAR(warpgroup_cost(h200_figures, call, 256, 128).figures.pair_ns,
-              one + h200_figures.warpgroup_signals_step_ns, 1e-12);
+  EXPECT_NEAR(cost_of(16, 8).figures.pair_ns,
+              cost_of(15, 8).figures.pair_ns + h200_figures.warpgroup_signals_step_ns, 1e-12);
+  // In more dimensions the square is no coordinate, and products are those of TF32.
+  EXPECT_GT(cost_of(17, 8).figures.pair_ns, cost_of(16, 8).figures.pair_ns);
+  EXPECT_DOUBLE_EQ(cost_of(32, 8).figures.pair_ns, cost_of(17, 5).figures.pair_ns);
+  EXPECT_NEAR(cost_of(33, 8).figures.pair_ns,
+              cost_of(32, 8).figures.pair_ns + h200_figures.warpgroup_sum_step_ns, 1e-12);
+  EXPECT_NEAR(cost_of(32, 33).figures.pair_ns,
+              cost_of(32, 32).figures.pair_ns + 4 * h200_figures.warpgroup_tf32_eight_ns, 1e-12);
+  EXPECT_GT(cost_of(100, 8, 128).figures.pair_ns, cost_of(100, 8).figures.pair_ns);
 }
 
 }  // namespace
