@@ -148,7 +148,7 @@ MUTATIONS = [
     ),
     (
         "signals by warpgroups: those of other columns are multiplied",
-        "warpgroup_multiply(rows[k], operand_of(step + <<<k ||| 3 - k>>>), sums, is_first && k == 0);",
+        "Tile::Parts::multiply(rows[k], operand_of(step + <<<k ||| (k ^ 1)>>>), sums, is_first && k == 0);",
     ),
     (
         "signals by warpgroups: exponentials are rounded to a half",
@@ -156,7 +156,7 @@ MUTATIONS = [
     ),
     (
         "signals by warpgroups: |v|^2 is left out",
-        "set[q] = is_far ? 0.0f : 4 * c + q == <<<D ||| 99>>> ? columns.square_of(t) : v[q];",
+        "set[q] = is_far ? 0.0f : Tile::has_squares && 4 * c + q == <<<D ||| 99>>> ? columns.square_of(t) : v[q];",
     ),
     (
         "signals by warpgroups: the low halves of signals are left out",
@@ -169,6 +169,22 @@ MUTATIONS = [
     (
         "signals: the largest of each number is looked for in a quarter of the columns",
         "const float number = shared.numbers[<<<item % quarters ||| 0>>> * (Columns / quarters) + t][e];",
+    ),
+    (
+        "signals in many dimensions: |v|^2 is left out",
+        "return Tile::has_squares ? number : <<<exp2_of(-columns.square_of(t)) ||| 1>>> * number;",
+    ),
+    (
+        "signals in many dimensions: even and odd columns change places",
+        "const float number = number_of(line / 2 * 8 + word * 2 + <<<line % 2 ||| 1 - line % 2>>>, e);",
+    ),
+    (
+        "signals in many dimensions: exponentials have one part",
+        "low[step][r] = <<<__float_as_uint(power - high_of_tf32(power)) ||| 0>>>;",
+    ),
+    (
+        "signals in many dimensions: signals have one part",
+        "low = <<<__float_as_uint(number - high_of_tf32(number)) ||| 0>>>;",
     ),
     (
         "signals by warpgroups: the last share is not added",
