@@ -1,6 +1,8 @@
 // Points as operands of a warpgroup's products, in shared memory: tensor_fragments.cuh says how a
 // product of floats comes from halves, narrow points (all four products of a coordinate's halves)
-// and wide ones (three). Both operands of a product have the same number of coordinates.
+// and wide ones (three). Both operands of a product have the same number of coordinates. After them
+// come the other steps that warpgroup_sum.cuh and warpgroup_signals.cuh share: splitting, tiles on
+// their way, and those that are far.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +12,11 @@
 #include "core/vector.cuh"
 #include "map_reduce/arrays.cuh"
 #include "map_reduce/instructions.cuh"
+#include "map_reduce/problem.cuh"
 #include "map_reduce/tensor_fragments.cuh"
 #include "map_reduce/tensor_sum.cuh"
 #include "map_reduce/tensor_tile.cuh"
+#include "map_reduce/tuned.cuh"
 #include "map_reduce/warpgroup.cuh"
 
 namespace warpath::map_reduce::detail {
@@ -318,5 +322,40 @@ class TileStream {
   const Tile* tiles_;
   int count_;
 };
+
+/// Adds the tiles of the block's part that are far, or all of them, to the threads' states, from
+/// the differences: threads t and t + Rows have row t, and half of a tile's columns each. Returns
+/// whether there is such a tile. Not inlined, so that it takes no registers from the loop over the
+/// other tiles.
+template <int Rows, class Problem, class Tile>
+[[gnu::noinline]] __device__ bool block_reduce_far_tiles(
+    const Problem& problem, const Split& split, const Tile* tiles, bool all_are_far,
+    Staged<ColumnOf<Problem>> (&columns)[Tile::columns], typename Problem::State& state) {
+  constexpr int half = Tile::columns / 2;
+  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
+  const auto tile_count = static_cast<int>(divide_up(range.end - range.begin, Tile::columns));
+  const auto thread = static_cast<int>(threadIdx.x);
+  bool has_far_tiles = all_are_far;
+  for (int n = thread; n < tile_count; n += 2 * Rows) has_far_tiles |= tiles[n].is_far;
+  if (!__syncthreads_or(has_far_tiles)) return false;
+
+  const std::int64_t i = blockIdx.x % split.row_blocks * Rows + thread % Rows;
+  const RowOf<Problem> row[1] = {problem.row(min(i, problem.rows - 1))};
+  typename Problem::State states[1] = {state};
+  const int begin = thread / Rows * half;
+  for (int n = 0; n < tile_count; ++n) {
+    if (!all_are_far && !tiles[n].is_far) continue;
+    const std::int64_t first = range.begin + std::int64_t{n} * Tile::columns;
+    const auto width = static_cast<int>(min(std::int64_t{Tile::columns}, range.end - first));
+    __syncthreads();  // all threads are done with what lay there
+    block_load_far_tile(problem, first, width, columns);
+    if (begin < width) {
+      thread_reduce_tile<1>(problem, row, states, columns + begin, first + begin,
+                            min(half, width - begin));
+    }
+  }
+  state = states[0];
+  return true;
+}
 
 }  // namespace warpath::map_reduce::detail

@@ -136,33 +136,6 @@ using WarpgroupSignalsStorageOf =
     WarpgroupSignalsStorage<ExponentialOf<Problem>::dimension, ExponentialOf<Problem>::signal,
                             ColumnOf<Problem>, typename Problem::State>;
 
-/// Adds tile n of the block's part from the differences to the state of the thread: threads t and
-/// t + block_rows have row t, and half of the columns each. Not inlined, so that it takes no
-/// registers from the loop over the other tiles.
-template <class Problem>
-[[gnu::noinline]] __device__ void block_reduce_far_signals(
-    const Problem& problem, const Split& split, std::int64_t n,
-    WarpgroupSignalsStorageOf<Problem>& shared, typename Problem::State& state) {
-  using Storage = WarpgroupSignalsStorageOf<Problem>;
-  constexpr int tile_columns = Storage::Tile::columns;
-  constexpr int half = tile_columns / (Storage::threads / Storage::block_rows);
-  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
-  const std::int64_t first = range.begin + n * tile_columns;
-  const auto width = static_cast<int>(min(std::int64_t{tile_columns}, range.end - first));
-  __syncthreads();  // all threads are done with what lay there
-  block_load_far_tile(problem, first, width, shared.columns);
-  const auto thread = static_cast<int>(threadIdx.x);
-  const int begin = thread / Storage::block_rows * half;
-  if (begin >= width) return;
-  const std::int64_t i =
-      blockIdx.x % split.row_blocks * Storage::block_rows + thread % Storage::block_rows;
-  const RowOf<Problem> row[1] = {problem.row(min(i, problem.rows - 1))};
-  typename Problem::State states[1] = {state};
-  thread_reduce_tile<1>(problem, row, states, shared.columns + begin, first + begin,
-                        min(half, width - begin));
-  state = states[0];
-}
-
 /// Adds the products of P and the signals of 64 columns, `step` steps after the tile's first, to
 /// the lanes' share. The small products come first; a sum that starts anew adds 64 columns only,
 /// since the tensor cores truncate their sums (tensor_signals.cuh).
@@ -268,15 +241,9 @@ __global__ void __launch_bounds__(WarpgroupSignalsStorageOf<Problem>::threads, 1
   // differences.
   if (__syncthreads_or(!totals.are_finite())) all_are_far = true;
   State far_state = problem.reduction.neutral();
-  bool has_far_tiles = all_are_far;
-  for (int n = thread; n < tile_count; n += Storage::threads) has_far_tiles |= own_tiles[n].is_far;
-  has_far_tiles = __syncthreads_or(has_far_tiles);
+  const bool has_far_tiles = block_reduce_far_tiles<block_rows>(
+      problem, split, own_tiles, all_are_far, shared.columns, far_state);
   if (has_far_tiles) {
-    for (int n = 0; n < tile_count; ++n) {
-      if (all_are_far || own_tiles[n].is_far) {
-        block_reduce_far_signals(problem, split, n, shared, far_state);
-      }
-    }
     __syncthreads();  // all threads are done with the columns
     if (thread >= block_rows) shared.states[thread - block_rows] = far_state;
     __syncthreads();  // the states of the second half of the columns are there

@@ -110,33 +110,6 @@ template <class Problem>
 using WarpgroupStorageOf =
     WarpgroupStorage<ExponentialOf<Problem>::dimension, ColumnOf<Problem>, typename Problem::State>;
 
-/// Tile n of the block's part from the differences, into shared.states: threads t and t +
-/// block_rows have row t, and half of the columns each. Not inlined, so that it takes no registers
-/// from the loop over the other tiles.
-template <class Problem>
-[[gnu::noinline]] __device__ void block_reduce_split_far_tile(const Problem& problem,
-                                                              const Split& split, std::int64_t n,
-                                                              WarpgroupStorageOf<Problem>& shared) {
-  using Storage = WarpgroupStorageOf<Problem>;
-  constexpr int tile_columns = Storage::Tile::columns;
-  constexpr int half = tile_columns / (Storage::threads / Storage::block_rows);
-  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
-  const std::int64_t first = range.begin + n * tile_columns;
-  const auto width = static_cast<int>(min(std::int64_t{tile_columns}, range.end - first));
-  __syncthreads();  // all threads are done with what lay there
-  block_load_far_tile(problem, first, width, shared.columns);
-  const auto thread = static_cast<int>(threadIdx.x);
-  const int begin = thread / Storage::block_rows * half;
-  if (begin >= width) return;
-  const std::int64_t i =
-      blockIdx.x % split.row_blocks * Storage::block_rows + thread % Storage::block_rows;
-  const RowOf<Problem> row[1] = {problem.row(min(i, problem.rows - 1))};
-  typename Problem::State state[1] = {shared.states[thread]};
-  thread_reduce_tile<1>(problem, row, state, shared.columns + begin, first + begin,
-                        min(half, width - begin));
-  shared.states[thread] = state[0];
-}
-
 /// `tiles`: all columns, split.
 template <class Problem>
 __global__ void __launch_bounds__(WarpgroupStorageOf<Problem>::threads, 1)
@@ -199,15 +172,8 @@ __global__ void __launch_bounds__(WarpgroupStorageOf<Problem>::threads, 1)
   // A sum that is not finite has overflowed, or has a term that is not finite: from the
   // differences.
   if (__syncthreads_or(!totals.are_finite())) all_are_far = true;
-  bool has_far_tiles = false;
-  for (int n = thread; n < tile_count; n += Storage::threads) has_far_tiles |= own_tiles[n].is_far;
-  if (__syncthreads_or(all_are_far || has_far_tiles)) {
-    for (int n = 0; n < tile_count; ++n) {
-      if (all_are_far || own_tiles[n].is_far) {
-        block_reduce_split_far_tile(problem, split, n, shared);
-      }
-    }
-  }
+  block_reduce_far_tiles<block_rows>(problem, split, own_tiles, all_are_far, shared.columns,
+                                     shared.states[thread]);
 
 #pragma unroll
   for (int half = 0; half < 2; ++half) {

@@ -119,8 +119,8 @@ MUTATIONS = [
         "if (<<<!is_far ||| true>>>) { columns.for_each_column([&](int t, std::int64_t j, float square) {",
     ),
     (
-        "warpgroup sums: tiles that are far are left out",
-        "bool has_far_tiles = false; for (int n = thread; n < tile_count; n += Storage::threads) has_far_tiles |= <<<own_tiles[n].is_far ||| 0>>>;",
+        "warpgroups: tiles that are far are left out",
+        "for (int n = thread; n < tile_count; n += 2 * Rows) has_far_tiles |= <<<tiles[n].is_far ||| 0>>>;",
     ),
     (
         "warpgroup sums: the differences of the second half of the columns are left out",
@@ -137,10 +137,6 @@ MUTATIONS = [
     (
         "warpgroup sums: steps of 16 coordinates replace each other",
         "for (int q = 0; q < 4; ++q) products[e][q] <<<+= sums[e][q] ||| = sums[e][q]>>>;",
-    ),
-    (
-        "signals by warpgroups: tiles that are far are left out",
-        "bool has_far_tiles = all_are_far; for (int n = thread; n < tile_count; n += Storage::threads) has_far_tiles |= <<<own_tiles[n].is_far ||| 0>>>;",
     ),
     (
         "signals by warpgroups: the differences of the second half of the columns are left out",
