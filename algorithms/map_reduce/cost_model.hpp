@@ -314,7 +314,7 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
   return cost;
 }
 
-/// The kernels of sums that take the products of warpgroups, after one that splits the columns.
+/// The kernels that take the products of warpgroups, after one that splits the columns.
 inline KernelCost warpgroup_cost(const DeviceFigures& device, const CallTraits& call,
                                  int block_rows, int tile) {
   KernelFigures figures = device.warpgroup_sum;
@@ -322,7 +322,11 @@ inline KernelCost warpgroup_cost(const DeviceFigures& device, const CallTraits& 
   const auto steps_of = [](int coordinates) {
     return static_cast<double>(divide_up(coordinates, 16));
   };
-  if (call.signal == 1) {
+  if (call.gram_form == GramForm::least) {
+    figures = device.warpgroup_least;
+    figures.block_ns += call.coordinates * device.warpgroup_least_row_ns;
+    figures.pair_ns += steps_of(call.coordinates - 1) * device.warpgroup_least_step_ns;
+  } else if (call.signal == 1) {
     figures.pair_ns += steps_of(call.coordinates) * device.warpgroup_sum_step_ns;
   } else {
     figures.block_ns += call.signal * device.warpgroup_signal_ns;

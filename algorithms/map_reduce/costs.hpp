@@ -80,6 +80,9 @@ struct DeviceFigures {
   double warpgroup_two_ns;            ///< more of a pair where a block has two warpgroups only
   double warpgroup_signal_ns;         ///< block_ns of a number
   double warpgroup_sum_row_ns;        ///< block_ns of a coordinate of the block's rows
+  KernelFigures warpgroup_least;      ///< warpgroup_least_kernel, without products
+  double warpgroup_least_step_ns;     ///< pair_ns of a step of 16 coordinates
+  double warpgroup_least_row_ns;      ///< block_ns of a coordinate of the block's rows
   double split_columns_ns;            ///< of the preceding kernel, beside reading and writing
 
   KernelFigures tensor_least;  ///< the tensor kernel of least distances, without instructions
@@ -215,6 +218,15 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                .warpgroup_two_ns = 0.035,
                                                .warpgroup_signal_ns = 200,
                                                .warpgroup_sum_row_ns = 58,
+                                               .warpgroup_least = {.pair_ns = 0.0223,
+                                                                   .column_ns = 0,
+                                                                   .busy_blocks = 1,
+                                                                   .resident_blocks = 1,
+                                                                   .block_ns = 14000,
+                                                                   .merge_ns = 1230,
+                                                                   .merge_step_ns = 1320},
+                                               .warpgroup_least_step_ns = 0.005,
+                                               .warpgroup_least_row_ns = 130,
                                                .split_columns_ns = 4000,
                                                .tensor_least = {.pair_ns = 0.0145,
                                                                 .column_ns = 1,

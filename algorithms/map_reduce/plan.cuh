@@ -20,6 +20,7 @@
 #include "map_reduce/tuned.cuh"
 #include "map_reduce/variant.hpp"
 #include "map_reduce/warp_lists.cuh"
+#include "map_reduce/warpgroup_least.cuh"
 #include "map_reduce/warpgroup_signals.cuh"
 #include "map_reduce/warpgroup_sum.cuh"
 
@@ -134,10 +135,11 @@ constexpr bool is_second_product = [] {
 }();
 template <class Problem>
 using SignalTileOf = SignalTile<ExponentialOf<Problem>::dimension, ExponentialOf<Problem>::signal>;
-/// Whether sums have a kernel that takes the products of warpgroups.
+/// Whether there is a kernel that takes the products of warpgroups.
 template <class Problem>
 constexpr bool has_warpgroups =
-    has_warpgroup_sum<ExponentialOf<Problem>> || has_warpgroup_signals<ExponentialOf<Problem>>;
+    has_warpgroup_sum<ExponentialOf<Problem>> || has_warpgroup_signals<ExponentialOf<Problem>> ||
+    has_warpgroup_least<Problem>;
 /// It, and the one that splits the columns before it: act.operator()<Storage, SplitterStorage>(
 /// kernel, splitting kernel), with what blocks of both have in dynamic shared memory.
 template <class Problem, class Act>
@@ -148,6 +150,10 @@ auto with_warpgroup_kernels(Act&& act) {
     return act
         .template operator()<Storage, SplitterStorage<Form::dimension, Storage::Tile::columns>>(
             warpgroup_sum_kernel<Problem>, split_columns_kernel<Problem>);
+  } else if constexpr (has_warpgroup_least<Problem>) {
+    return act.template
+    operator()<WarpgroupLeastStorage<Problem>, LeastSplitterStorage<Problem::Formula::dimension>>(
+        warpgroup_least_kernel<Problem>, split_least_kernel<Problem>);
   } else {
     return act.template operator()<WarpgroupSignalsStorageOf<Problem>,
                                    SplitColumnsAndSignalsStorage<Form::dimension, Form::signal>>(

@@ -162,25 +162,22 @@ struct SplitterStorage {
 };
 
 /// The columns of the tile that a block splits, number blockIdx.x of `Columns` each: relative to
-/// the centre of all rows, and scaled. Functions are called by the whole block.
+/// the centre of all rows, which is there, and scaled. Functions are called by the whole block.
 template <class Problem, int Columns>
 class ColumnSplitter {
  public:
-  using Form = Exponential<typename Problem::Formula, typename Problem::Reduction>;
-  static constexpr int D = Form::dimension;
+  static constexpr int D = Problem::Formula::dimension;
 
   __device__ __forceinline__ ColumnSplitter(const Problem& problem,
-                                            SplitterStorage<D, Columns>& shared)
+                                            SplitterStorage<D, Columns>& shared, float scale)
       : problem_(problem),
         shared_(shared),
+        scale_(scale),
         first_(static_cast<std::int64_t>(blockIdx.x) * Columns),
-        width_(static_cast<int>(min(std::int64_t{Columns}, problem.columns - first_))) {
-    block_find_centre_of_all(problem, shared.centre);
-  }
+        width_(static_cast<int>(min(std::int64_t{Columns}, problem.columns - first_))) {}
   /// act(t, c, v): coordinates 4 c to 4 c + 3 of column t, for c < chunks; 0 beyond the last one.
   template <class Act>
   __device__ __forceinline__ void for_each_chunk(int chunks, Act act) const {
-    const float scale = Form::scale(problem_.formula);
     const float* const y = get<0>(problem_.y).data + first_ * D;
     for (int item = threadIdx.x; item < Columns * chunks; item += blockDim.x) {
       const int t = item / chunks;
@@ -189,21 +186,20 @@ class ColumnSplitter {
 #pragma unroll
       for (int q = 0; q < 4; ++q) {
         const int k = 4 * c + q;
-        v[q] = k < D && t < width_ ? relative_coordinate<D>(scale, y[t * D + k], shared_.centre[k])
+        v[q] = k < D && t < width_ ? relative_coordinate<D>(scale_, y[t * D + k], shared_.centre[k])
                                    : 0.0f;
       }
       act(t, c, v);
     }
   }
-  /// Of all columns. Returns whether one of them is farther than the form takes, or not finite.
-  __device__ __forceinline__ bool block_find_squares() const {
+  /// Of all columns. Returns whether one of them is larger than `most`, or not finite.
+  __device__ __forceinline__ bool block_find_squares(float most) const {
     for_each_chunk(chunks_of(D), [&](int t, int c, const float(&v)[4]) {
       shared_.squares[c][t] = square_of_chunk(v);
     });
     __syncthreads();  // the chunks of the squares are there
     bool is_far = false;
-    for_each_column(
-        [&](int, std::int64_t, float square) { is_far = is_far || !(square <= most_square<D>); });
+    for_each_column([&](int, std::int64_t, float square) { is_far = is_far || !(square <= most); });
     return __syncthreads_or(is_far);
   }
   [[nodiscard]] __device__ __forceinline__ float square_of(int t) const {
@@ -224,6 +220,7 @@ class ColumnSplitter {
  private:
   const Problem& problem_;
   SplitterStorage<D, Columns>& shared_;
+  float scale_;
   std::int64_t first_;
   int width_;
 };

@@ -79,8 +79,10 @@ __global__ void split_columns_and_signals_kernel(
   Tile& tile = tiles[blockIdx.x];
   const auto thread = static_cast<int>(threadIdx.x);
   const auto threads = static_cast<int>(blockDim.x);
-  const ColumnSplitter<Problem, Tile::columns> columns(problem, shared.splitter);
-  const bool is_far = columns.block_find_squares();
+  block_find_centre_of_all(problem, shared.splitter.centre);
+  const ColumnSplitter<Problem, Tile::columns> columns(problem, shared.splitter,
+                                                       Form::scale(problem.formula));
+  const bool is_far = columns.block_find_squares(most_square<D>);
   columns.for_each_chunk(decltype(tile.points)::chunks, [&](int t, int c, const float(&v)[4]) {
     float set[4];
 #pragma unroll

@@ -65,8 +65,10 @@ __global__ void split_columns_kernel(const __grid_constant__ Problem problem,
   hopper::wait_for_kernel_before();
   auto& shared = dynamic_shared<SplitterStorage<D, Tile::columns>>();
   Tile& tile = tiles[blockIdx.x];
-  const ColumnSplitter<Problem, Tile::columns> columns(problem, shared);
-  bool is_far = columns.block_find_squares();
+  block_find_centre_of_all(problem, shared.centre);
+  const ColumnSplitter<Problem, Tile::columns> columns(problem, shared,
+                                                       Form::scale(problem.formula));
+  bool is_far = columns.block_find_squares(most_square<D>);
   float most = 0;
   columns.for_each_column([&](int, std::int64_t j, float) {
     most = fmaxf(most, fabsf(Form::weight(problem.y, j)[0]));

@@ -139,6 +139,34 @@ MUTATIONS = [
         "for (int q = 0; q < 4; ++q) products[e][q] <<<+= sums[e][q] ||| = sums[e][q]>>>;",
     ),
     (
+        "least by warpgroups: nothing may be off",
+        "return <<<0x1.1p-10f * lengths[half] * reach ||| 0>>> +",
+    ),
+    (
+        "least by warpgroups: all candidates have the first column",
+        "const int column = first_column + <<<c / 2 * 8 + c % 2 ||| 0>>>;",
+    ),
+    (
+        "least by warpgroups: candidates without room are forgotten",
+        "if (place >= Storage::most_candidates) <<<break ||| { candidates[r] = 0; break; }>>>;",
+    ),
+    (
+        "least by warpgroups: a row has one candidate",
+        "place < <<<shared.counts[row] ||| min(shared.counts[row], 1u)>>>; place += 2)",
+    ),
+    (
+        "least by warpgroups: of squares that are infinite, any is the least",
+        "<<<if (__syncthreads_or(has_none)) all_are_far = true ||| __syncthreads_or(has_none)>>>;",
+    ),
+    (
+        "least by warpgroups: the differences of the second half of the columns are left out",
+        "{{{problem.reduction.merge(state, shared.states[1][thread]); ||| ;}}}",
+    ),
+    (
+        "least by warpgroups: rows that are far are taken for near ones",
+        "is_near = is_near && <<<square <= farthest_column * farthest_column ||| true>>>;",
+    ),
+    (
         "signals by warpgroups: the differences of the second half of the columns are left out",
         "{{{if (thread < block_rows) problem.reduction.merge(far_state, shared.states[thread]); ||| ;}}}",
     ),

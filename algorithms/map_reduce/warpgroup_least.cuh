@@ -1,0 +1,448 @@
+// Least distances in more than 8 dimensions on Hopper, by the products of warpgroups. As in
+// tensor_least.cuh the Gram form only rules out, and distances come from the differences, so that
+// the answer is the one that the other variants give. Therefore the form need not be accurate: one
+// product of halves takes the place of three.
+//
+//     split_least_kernel          a block for each tile        y  ->  LeastTile
+//
+//     warpgroup_least_kernel      256 rows a block, for each tile of its part:
+//        a warpgroup    64 rows, from registers, x 64 columns -> A = |v|^2 - 2 u . v, roughly
+//                       candidates: columns with A <= least A so far of the row + 2 E -> shared
+//                       memory, a few each row
+//                 at the end: those candidates that are still below, by their differences
+//
+// E bounds the error of A: true values lie in [A - E, A + E]. So a column that is no candidate is
+// farther than one that is. Where many are alike (more than one of 16 would be computed from the
+// differences), and where points are far from the centre or not finite, the block computes its part
+// from the differences, as warpgroup_sum.cuh does.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "core/divide_up.hpp"
+#include "core/hopper.cuh"
+#include "core/launch.cuh"
+#include "core/vector.cuh"
+#include "core/warp.cuh"
+#include "map_reduce/arithmetic.cuh"
+#include "map_reduce/problem.cuh"
+#include "map_reduce/tensor_least.cuh"
+#include "map_reduce/tuned.cuh"
+#include "map_reduce/warpgroup_points.cuh"
+
+namespace warpath::map_reduce::detail {
+
+/// Whether the least distances of a problem can be found so: one a row, in more than 8 dimensions.
+template <class Problem>
+constexpr bool has_warpgroup_least = [] {
+  if constexpr (LeastDistance<typename Problem::Formula, typename Problem::Reduction>::is_possible)
+    return Problem::Formula::dimension > 8 && sizeof(typename Problem::State) <= 16;
+  else
+    return false;
+}();
+
+/// Points as halves, rounded: steps of 16 coordinates, the last one filled up by 0.
+template <int Coordinates, int Points>
+struct RoundedPoints {
+  static constexpr int steps = divide_up(Coordinates, 16);
+  static constexpr int chunks = 4 * steps;
+  static constexpr int stride = operand_stride(Points);
+  alignas(16) std::uint32_t halves[2 * steps][stride];
+
+  /// Coordinates 4 c to 4 c + 3 of a point.
+  __device__ __forceinline__ void set_column(int point, int c, const float (&v)[4]) {
+    const std::uint32_t pairs[2] = {pair_of_halves(v[0], v[1]), pair_of_halves(v[2], v[3])};
+    store_vector(&halves[c / 2][4 * point + c % 2 * 2], pairs);
+  }
+  /// A step's coordinates of 64 points from `first` on.
+  __device__ __forceinline__ WarpgroupOperand of(int step, int first) const {
+    return {&halves[2 * step][4 * first], stride};
+  }
+};
+
+/// A tile of columns as split_least_kernel leaves it in global memory.
+template <int D>
+struct LeastTile {
+  static constexpr int columns = D <= 32 ? 256 : 128;
+  RoundedPoints<D, columns> points;  ///< v
+  float squares[columns];            ///< |v|^2; infinite beyond the last column, and if is_far
+  float reach;                       ///< no |v| is larger
+  float scale;                       ///< of all coordinates
+  alignas(16) int is_far;            ///< whether a column is too far for halves, or not finite
+};
+
+template <int D>
+struct LeastSplitterStorage {
+  SplitterStorage<D, LeastTile<D>::columns> splitter;
+  unsigned farthest;  ///< a square, as the bits of a float: their order is that of integers
+};
+
+/// The scale of all coordinates: some rows and columns of all are at most 1 away from the centre.
+/// The whole block.
+template <class Problem, int D>
+__device__ __forceinline__ float block_find_scale(const Problem& problem, const float (&centre)[D],
+                                                  unsigned& farthest) {
+  if (threadIdx.x == 0) farthest = 0;
+  __syncthreads();  // it is zero
+  constexpr int sampled = 32;
+  const auto sample = [&](const auto& points, int n) {
+    const float* const point = points.data + points.count * n / sampled * D;
+    float square = 0;
+    for (int k = lane_index() % 4; k < D; k += 4) {
+      const float u = point[k] - centre[k];
+      square = fmaf(u, u, square);
+    }
+    square += __shfl_xor_sync(full_warp, square, 1);
+    square += __shfl_xor_sync(full_warp, square, 2);
+    if (isfinite(square)) atomicMax(&farthest, __float_as_uint(square));
+  };
+  for (int n = threadIdx.x / 4; n < sampled; n += blockDim.x / 4) {
+    sample(get<0>(problem.x), n);
+    sample(get<0>(problem.y), n);
+  }
+  __syncthreads();  // the farthest is known
+  return power_below_inverse(sqrtf(__uint_as_float(farthest)));
+}
+
+/// One block for each tile; dynamic shared memory: one LeastSplitterStorage.
+template <class Problem>
+__global__ void split_least_kernel(const __grid_constant__ Problem problem,
+                                   LeastTile<Problem::Formula::dimension>* tiles) {
+  constexpr int D = Problem::Formula::dimension;
+  using Tile = LeastTile<D>;
+  hopper::wait_for_kernel_before();
+  auto& shared = dynamic_shared<LeastSplitterStorage<D>>();
+  Tile& tile = tiles[blockIdx.x];
+  block_find_centre_of_all(problem, shared.splitter.centre);
+  const float scale = block_find_scale(problem, shared.splitter.centre, shared.farthest);
+  const ColumnSplitter<Problem, Tile::columns> columns(problem, shared.splitter, scale);
+  const bool is_far = columns.block_find_squares(farthest_column * farthest_column);
+  if (threadIdx.x == 0) shared.farthest = 0;
+  for (int t = threadIdx.x; t < Tile::columns; t += blockDim.x) {
+    tile.squares[t] = std::numeric_limits<float>::infinity();
+  }
+  __syncthreads();  // it is zero
+  if (!is_far) {
+    columns.for_each_column([&](int t, std::int64_t, float square) {
+      tile.squares[t] = square;
+      atomicMax(&shared.farthest, __float_as_uint(square));
+    });
+  }
+  columns.for_each_chunk(decltype(tile.points)::chunks, [&](int t, int c, const float(&v)[4]) {
+    const float nothing[4] = {};
+    tile.points.set_column(t, c, is_far ? nothing : v);
+  });
+  __syncthreads();  // the farthest is known
+  if (threadIdx.x == 0) {
+    tile.reach = sqrtf(__uint_as_float(shared.farthest)) * (1 + 0x1p-10f);
+    tile.scale = scale;
+    tile.is_far = is_far;
+  }
+}
+
+/// A candidate of a row: a column, counted from the part's first, and A, or less.
+struct LeastCandidate {
+  float value;
+  std::uint32_t column;
+};
+
+/// Shared memory of warpgroup_least_kernel.
+template <class Problem>
+struct WarpgroupLeastStorage {
+  using State = typename Problem::State;
+  static constexpr int dimension = Problem::Formula::dimension;
+  using Tile = LeastTile<dimension>;
+  static constexpr int groups = 4;
+  static constexpr int threads = 128 * groups;
+  static constexpr int block_rows = warpgroup_rows * groups;
+  static constexpr int stages_of_tiles = 3;
+  static constexpr int most_candidates = warp_threads;
+  union {
+    alignas(16) Tile stages[stages_of_tiles];
+    Staged<ColumnOf<Problem>> columns[Tile::columns];  ///< of what comes from the differences
+  };
+  TileBarriers<stages_of_tiles> barriers;
+  float centre[dimension];
+  LeastCandidate candidates[block_rows][most_candidates];
+  unsigned counts[block_rows];  ///< of candidates
+  float limits[block_rows];     ///< beyond which none of them is the least
+  State states[2][block_rows];  ///< of candidates, from the differences; and of half of the columns
+};
+
+/// A warp's 16 rows as left operands of its products, -2 u.
+template <int D>
+struct LeastRows {
+  static constexpr int steps = divide_up(D, 16);
+  std::uint32_t halves[steps][4];
+  float lengths[2];  ///< |u| of rows g and g + 8, at most
+
+  /// coordinate_of(half, k): of row g, or (half 1) g + 8. Returns whether both are near enough.
+  template <class CoordinateOf>
+  __device__ __forceinline__ bool set(CoordinateOf coordinate_of) {
+    bool is_near = true;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      float square = 0;
+#pragma unroll
+      for (int step = 0; step < steps; ++step) {
+#pragma unroll
+        for (int eight = 0; eight < 2; ++eight) {
+          const int k = 16 * step + 8 * eight + lane_index() % 4 * 2;
+          const float first = k < D ? coordinate_of(half, k) : 0.0f;
+          const float second = k + 1 < D ? coordinate_of(half, k + 1) : 0.0f;
+          square = fmaf(first, first, fmaf(second, second, square));
+          halves[step][half + 2 * eight] = pair_of_halves(-2 * first, -2 * second);
+        }
+      }
+      square += __shfl_xor_sync(full_warp, square, 1);
+      square += __shfl_xor_sync(full_warp, square, 2);
+      lengths[half] = sqrtf(square) * (1 + 0x1p-10f);
+      is_near = is_near && square <= farthest_column * farthest_column;
+    }
+    return is_near;
+  }
+  /// By how much A may be off, for columns up to `reach` away from the centre: what halves lose of
+  /// u and v, 2^-12 of each coordinate or 2^-25, so 2^-10 |u| |v| of the product and less than
+  /// 2^-20 (|u| + |v|); and as in tensor_least.cuh (gram_error()) what sums and centring lose, and
+  /// the differences. 2^-20: where squares are too small for floats, nothing is ruled out.
+  [[nodiscard]] __device__ __forceinline__ float error(int half, float reach) const {
+    const float sum = lengths[half] + reach;
+    return 0x1.1p-10f * lengths[half] * reach +
+           static_cast<float>(chunks_of(D) + 3) * 0x1p-21f * sum * sum + 0x1p-20f * sum + 0x1p-20f;
+  }
+};
+
+/// The squared distance of row i and column j, added up as SquaredDistance adds it up, but for the
+/// copies of both points, which take more registers than there are. In vectors where that can be:
+/// lanes read different points, and so each load takes as long as 32 of one point.
+template <class Problem>
+__device__ __forceinline__ float squared_distance_of(const Problem& problem, std::int64_t i,
+                                                     std::int64_t j) {
+  constexpr int D = Problem::Formula::dimension;
+  const float* const x = get<0>(problem.x).data + i * D;
+  const float* const y = get<0>(problem.y).data + j * D;
+  if constexpr (D % 4 == 0) {
+    const auto address_bits =
+        reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y);
+    if (address_bits % 16 == 0) {
+      float u[4];
+      float v[4];
+      return sum_of_squares<D, float>([&](int k) {
+        if (k % 4 == 0) {
+          load_vector(x + k, u);
+          load_vector(y + k, v);
+        }
+        return u[k % 4] - v[k % 4];
+      });
+    }
+  }
+  return sum_of_squares<D, float>([&](int k) { return x[k] - y[k]; });
+}
+
+/// Notes candidates of a lane's rows, bit 2 e + q for column first_column + 8 e + q: those that
+/// there is room for are no longer in `candidates`. Returns whether that are all of the warp's.
+/// Ends with a warp barrier where not.
+template <class Storage>
+__device__ __forceinline__ bool warp_note(unsigned (&candidates)[2], const float (&values)[2],
+                                          const int (&rows)[2], int first_column, Storage& shared) {
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    for (unsigned rest = candidates[r]; rest != 0; rest &= rest - 1) {
+      const unsigned place = atomicAdd(&shared.counts[rows[r]], 1u);
+      if (place >= Storage::most_candidates) break;
+      const int c = __ffs(static_cast<int>(rest)) - 1;
+      const int column = first_column + c / 2 * 8 + c % 2;
+      shared.candidates[rows[r]][place] = {values[r], static_cast<std::uint32_t>(column)};
+      candidates[r] &= ~(1u << c);
+    }
+  }
+  if (!__any_sync(full_warp, (candidates[0] | candidates[1]) != 0)) return true;
+  __syncwarp();  // the candidates are there
+  return false;
+}
+
+/// The candidates of a row, one a lane, from the differences into the row's state, all of them.
+/// Called by one warp; starts and ends with a warp barrier. Not inlined, so that it takes no
+/// registers from the loop over tiles.
+template <class Problem>
+[[gnu::noinline]] __device__ void warp_take_candidates(const Problem& problem,
+                                                       std::int64_t first_row,
+                                                       std::int64_t first_column, int row,
+                                                       WarpgroupLeastStorage<Problem>& shared) {
+  __syncwarp();  // the candidates are there
+  const auto lane = static_cast<unsigned>(lane_index());
+  const auto count =
+      min(shared.counts[row], unsigned{WarpgroupLeastStorage<Problem>::most_candidates});
+  typename Problem::State state = problem.reduction.neutral();
+  if (lane < count) {
+    const std::int64_t j = first_column + shared.candidates[row][lane].column;
+    const std::int64_t i = min(first_row + row, problem.rows - 1);
+    problem.reduction.add(state, squared_distance_of(problem, i, j), j);
+  }
+#pragma unroll
+  for (int distance = 1; distance < warp_threads; distance *= 2) {
+    problem.reduction.merge(state, shuffle_xor(state, distance));
+  }
+  if (lane == 0) {
+    problem.reduction.merge(shared.states[0][row], state);
+    shared.counts[row] = 0;
+  }
+  __syncwarp();  // there are none
+}
+
+/// The candidates that are left of the warp's rows, those within their row's limit, from the
+/// differences into the rows' states. Two lanes have a row.
+template <class Problem>
+[[gnu::noinline]] __device__ void warp_take_rest(const Problem& problem, std::int64_t first_row,
+                                                 std::int64_t first_column,
+                                                 WarpgroupLeastStorage<Problem>& shared) {
+  __syncwarp();  // candidates and limits are there
+  const int row = warp_index() * 16 + lane_index() / 2;
+  const std::int64_t i = min(first_row + row, problem.rows - 1);
+  typename Problem::State state = problem.reduction.neutral();
+#pragma unroll 1
+  for (unsigned place = lane_index() % 2; place < shared.counts[row]; place += 2) {
+    const LeastCandidate candidate = shared.candidates[row][place];
+    if (candidate.value > shared.limits[row]) continue;
+    const std::int64_t j = first_column + candidate.column;
+    problem.reduction.add(state, squared_distance_of(problem, i, j), j);
+  }
+  problem.reduction.merge(state, shuffle_xor(state, 1));
+  if (lane_index() % 2 == 0) problem.reduction.merge(shared.states[0][row], state);
+}
+
+/// `tiles`: all columns, split.
+template <class Problem>
+__global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
+    warpgroup_least_kernel(const __grid_constant__ Problem problem, Split split,
+                           typename Problem::State* partials, unsigned* tickets,
+                           const LeastTile<Problem::Formula::dimension>* tiles) {
+  using Least = LeastDistance<typename Problem::Formula, typename Problem::Reduction>;
+  using State = typename Problem::State;
+  using Storage = WarpgroupLeastStorage<Problem>;
+  using Tile = typename Storage::Tile;
+  constexpr int D = Storage::dimension;
+  constexpr int block_rows = Storage::block_rows;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  if (!hopper::is_compiled_for_90a()) return;
+  hopper::wait_for_kernel_before();
+  auto& shared = dynamic_shared<Storage>();
+  const auto thread = static_cast<int>(threadIdx.x);
+  const int lane = lane_index();
+  const std::int64_t first_row = blockIdx.x % split.row_blocks * block_rows;
+  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
+  const auto tile_count = static_cast<int>(divide_up(range.end - range.begin, Tile::columns));
+  const Tile* const own_tiles = tiles + range.begin / Tile::columns;
+  TileStream stream(shared.barriers, shared.stages, own_tiles, tile_count);
+  if (thread < block_rows) {
+    shared.counts[thread] = 0;
+    shared.states[0][thread] = problem.reduction.neutral();
+  }
+  block_find_centre_of_all(problem, shared.centre);  // ends with a barrier
+  // A lane has rows lane / 4 and lane / 4 + 8 of its warp.
+  const int rows_of_lane[2] = {warp_index() * 16 + lane / 4, warp_index() * 16 + lane / 4 + 8};
+  LeastRows<D> rows;
+  const float scale = tiles[0].scale;
+  const bool is_near = rows.set([&](int half, int k) {
+    const std::int64_t i = min(first_row + rows_of_lane[half], problem.rows - 1);
+    return scale * (get<0>(problem.x).data[i * D + k] - shared.centre[k]);
+  });
+  bool all_are_far = __syncthreads_or(!is_near);
+
+  if (!all_are_far) {
+    stream.start();
+    float reach = 0;
+    float least_ends[2] = {infinity, infinity};  // no least distance lies beyond
+    // What the warp may still compute from the differences.
+    std::int64_t left = 16 * (64 + (range.end - range.begin) / 16);
+#pragma unroll 1
+    for (int n = 0; n < tile_count; ++n) {
+      const Tile& tile = stream.wait(n);
+      reach = fmaxf(reach, tile.reach);
+      float errors[2];
+      float limits[2];  // (Infinite values are no candidates.)
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        errors[r] = rows.error(r, reach);
+        limits[r] = fminf(least_ends[r] + errors[r], std::numeric_limits<float>::max());
+      }
+#pragma unroll 1
+      for (int first = 0; first < Tile::columns; first += warpgroup_columns) {
+        WarpgroupSums values;
+        warpgroup_begin();
+#pragma unroll
+        for (int step = 0; step < LeastRows<D>::steps; ++step) {
+          warpgroup_multiply(rows.halves[step], tile.points.of(step, first), values, step == 0);
+        }
+        warpgroup_end(values);
+        float least[2] = {infinity, infinity};
+#pragma unroll
+        for (int e = 0; e < warpgroup_columns / 8; ++e) {
+          float squares[2];
+          load_vector(&tile.squares[first + 8 * e + lane % 4 * 2], squares);
+#pragma unroll
+          for (int q = 0; q < 4; ++q) {
+            values[e][q] += squares[q % 2];
+            least[q / 2] = fminf(least[q / 2], values[e][q]);
+          }
+        }
+        const bool is_near_end = least[0] <= limits[0] || least[1] <= limits[1];
+        if (!__any_sync(full_warp, is_near_end)) continue;
+
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+          least_ends[r] = fminf(least_ends[r], quad_min(least[r]) + errors[r]);
+          limits[r] = fminf(least_ends[r] + errors[r], std::numeric_limits<float>::max());
+        }
+        // Mostly a lane has one or none. All get the least value of the lane's.
+        unsigned candidates[2] = {0, 0};
+#pragma unroll
+        for (int r = 0; r < 2; ++r) {
+          if (least[r] > limits[r] || left < 0) continue;
+#pragma unroll
+          for (int c = 0; c < 16; ++c) {
+            if (values[c / 2][2 * r + c % 2] <= limits[r]) candidates[r] |= 1u << c;
+          }
+        }
+        const int first_column = n * Tile::columns + first + lane % 4 * 2;
+        while (!warp_note(candidates, least, rows_of_lane, first_column, shared)) {
+          for (int row = warp_index() * 16; row < warp_index() * 16 + 16; ++row) {
+            if (shared.counts[row] < Storage::most_candidates) continue;
+            warp_take_candidates(problem, first_row, range.begin, row, shared);
+            left -= Storage::most_candidates;
+          }
+        }
+      }
+      stream.release(n);
+    }
+    if (lane % 4 == 0) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        shared.limits[rows_of_lane[r]] = least_ends[r] + rows.error(r, reach);
+      }
+    }
+    warp_take_rest(problem, first_row, range.begin, shared);
+    if (left < 0) all_are_far = true;
+  }
+  // A row without a finite distance: squares have overflowed, or all columns are in tiles that are
+  // far.
+  __syncthreads();  // the states are there
+  const bool has_none = thread < block_rows && !(Least::bound(shared.states[0][thread]) < infinity);
+  if (__syncthreads_or(has_none)) all_are_far = true;
+  State state = problem.reduction.neutral();
+  block_reduce_far_tiles<block_rows>(problem, split, own_tiles, all_are_far, shared.columns, state);
+  if (thread >= block_rows) shared.states[1][thread - block_rows] = state;
+  __syncthreads();  // the states of the second half of the columns are there
+  const bool has_row = thread < block_rows && first_row + thread < problem.rows;
+  if (has_row) {
+    problem.reduction.merge(state, shared.states[0][thread]);
+    problem.reduction.merge(state, shared.states[1][thread]);
+  }
+  const std::int64_t end_row = min(first_row + block_rows, problem.rows);
+  block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {
+    if (has_row) act(first_row + thread, state);
+  });
+}
+
+}  // namespace warpath::map_reduce::detail

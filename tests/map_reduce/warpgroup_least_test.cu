@@ -1,0 +1,190 @@
+// Least distances by the products of warpgroups: candidates that are few, many, or all columns;
+// what is far or not finite; and where the kernel is taken. Results are exactly those of the
+// differences.
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "../test_size.hpp"
+#include "support.cuh"
+
+namespace warpath::map_reduce::test {
+namespace {
+
+const Options tensor{.variant = Variant::tensor};
+const Options one_part{.variant = Variant::tensor, .splits = 1};
+
+template <int D>
+constexpr int tile = detail::LeastTile<D>::columns;
+
+/// Points of D coordinates, one after the other.
+struct Points {
+  std::vector<float> x;
+  std::vector<float> y;
+};
+
+template <int D>
+Points uniform_points(int M, int N, double low = 0, double span = 1) {
+  return {uniform<float>(M * D, 18, low, span), uniform<float>(N * D, 19, low, span)};
+}
+
+/// The least distance of each row, and its first column, in floats as the formula adds them up, so
+/// that the same ones are equal; infinity and -1 where there is none that is a number.
+struct Nearest {
+  float value = infinity;
+  std::int64_t j = -1;
+};
+template <int D>
+std::vector<Nearest> nearest(const Points& points) {
+  std::vector<Nearest> all(points.x.size() / D);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = 0; j < points.y.size() / D; ++j) {
+      float square = 0;
+      for (std::size_t first = 0; first < D; first += 16) {
+        float part = 0;
+        for (std::size_t k = first; k < std::min<std::size_t>(D, first + 16); ++k) {
+          const float difference = points.x[i * D + k] - points.y[j * D + k];
+          part = std::fma(difference, difference, part);
+        }
+        square += part;
+      }
+      if (square < all[i].value || (square == infinity && all[i].j < 0)) {
+        all[i] = {square, static_cast<std::int64_t>(j)};
+      }
+    }
+  }
+  return all;
+}
+
+template <int D>
+void expect_nearest(const Points& points,
+                    const std::vector<Options>& options = {one_part, tensor}) {
+  const DeviceBuffer<float> x = on_device(points.x);
+  const DeviceBuffer<float> y = on_device(points.y);
+  std::vector<float> values;
+  std::vector<std::int64_t> columns;
+  for (const Nearest& least : nearest<D>(points)) {
+    values.push_back(least.value);
+    columns.push_back(least.j);
+  }
+  const auto rows = over_i(vectors<D>(x.span()));
+  const auto all = over_j(vectors<D>(y.span()));
+  const SquaredDistance<float, D> square;
+  for (const Options& of : options) {
+    SCOPED_TRACE(name_of(of));
+    EXPECT_EQ(reduced(square, ArgMin<float>(), rows, all, of), columns);
+    if constexpr (D == 20) {
+      EXPECT_EQ(reduced(square, Min<float>(), rows, all, of), values);
+    }
+  }
+}
+
+// Tiles through all stages, in one part and several; the last one has few columns. Several blocks
+// of rows, the last one with one row.
+TEST(WarpgroupLeast, PointsAnywhere) {
+  expect_nearest<20>(uniform_points<20>(257, tile<20> * 5 + 3));
+  expect_nearest<20>(uniform_points<20>(1, tile<20> + 1, -1e6, 2e6));
+  expect_nearest<9>(uniform_points<9>(19, tile<9> * 2 - 1, 1e-9, 1e-9));
+  expect_nearest<64>(uniform_points<64>(19, tile<64> * 5 - 1));
+  expect_nearest<33>(uniform_points<33>(19, 71, 30, 2));
+  if (!is_small()) {
+    expect_nearest<17>(uniform_points<17>(513, 999), {{.variant = Variant::tensor, .splits = 3}});
+    expect_nearest<128>(uniform_points<128>(19, tile<128> * 4 + 1));
+    expect_nearest<127>(uniform_points<127>(3, 301, -1000, 1));
+  }
+}
+
+// Distances that are exact, and often equal: the first column counts. There are so many candidates
+// that blocks give up.
+TEST(WarpgroupLeast, ManyEqualDistances) {
+  constexpr int D = 20;
+  const int N = is_small() ? tile<D> + 5 : tile<D> * 4 + 5;
+  Points points{grid_points(41 * D, 4, 1000), grid_points(N * D, 5, 1000)};
+  for (float& number : points.x) number = std::min(number, 1002.0f);
+  for (float& number : points.y) number = std::min(number, 1002.0f);
+  expect_nearest<D>(points);
+  std::fill(points.y.begin(), points.y.end(), 1001.0f);
+  expect_nearest<D>(points);
+}
+
+// More candidates of a few rows than there is room for, and not so many that a block gives up:
+// columns so near each other that only their differences tell which is the nearest.
+TEST(WarpgroupLeast, MoreCandidatesThanThereIsRoomFor) {
+  constexpr int D = 20;
+  Points points = uniform_points<D>(40, tile<D> * 4);
+  for (const int i : {3, 4, 39}) {
+    const float* const x = &points.x[static_cast<std::size_t>(i * D)];
+    for (int n = 0; n < 90; ++n) {
+      float* const y = &points.y[static_cast<std::size_t>((7 + 11 * n + i) * D)];
+      std::copy(x, x + D, y);
+      y[n % D] += 1e-3f + 1e-6f * static_cast<float>((n * 37) % 90);
+    }
+  }
+  expect_nearest<D>(points);
+}
+
+// One row and one column lie so far away that for the others all columns are alike.
+TEST(WarpgroupLeast, ScaleOfDistantPoints) {
+  constexpr int D = 20;
+  Points points = uniform_points<D>(40, tile<D> * 2);
+  points.x[D * 0] = 3000;
+  points.y[D * 0] = -4000;
+  expect_nearest<D>(points);
+  points.x[D * 39 + 7] = 1e6f;
+  points.y[D * 100 + 7] = 1e7f;
+  expect_nearest<D>(points);
+}
+
+// Tiles and blocks that are far, and numbers that are not finite.
+TEST(WarpgroupLeast, PointsThatAreFarAwayOrNotFinite) {
+  constexpr int D = 20;
+  const Points points = uniform_points<D>(is_small() ? 41 : 300, tile<D> * 3 - 5);
+  for (const float number : {1e5f, 1e19f, 1e30f, nan, infinity, -infinity}) {
+    Points column = points;
+    column.y[(tile<D> + 7) * D + 3] = number;
+    expect_nearest<D>(column);
+    Points row = points;
+    row.x[7 * D + 19] = number;
+    expect_nearest<D>(row);
+    if (is_small()) break;
+    Points all_columns = points;
+    for (std::size_t j = 0; j < all_columns.y.size(); j += D) all_columns.y[j] = number;
+    expect_nearest<D>(all_columns);
+    Points all_rows = points;
+    for (std::size_t i = 0; i < all_rows.x.size(); i += D) all_rows.x[i] = number;
+    expect_nearest<D>(all_rows);
+  }
+}
+
+// Squares that pass the range of floats: those that are infinite are equal, and those that are 0.
+TEST(WarpgroupLeast, SquaresBeyondTheRangeOfFloats) {
+  constexpr int D = 20;
+  for (const double span : {1e-30, 1e-24, 1e-22, 1e-19, 1e17, 3e18, 6e18, 1e19, 1e25, 3e38}) {
+    SCOPED_TRACE(span);
+    expect_nearest<D>(uniform_points<D>(19, tile<D> + 9, -span / 2, span));
+    if (is_small() && span > 5e18) break;
+  }
+}
+
+__global__ void needs_warpgroups_kernel() {
+  if (!hopper::is_compiled_for_90a()) return;
+}
+
+template <int D, class Reduction>
+Plan plan_of(const Reduction& reduction) {
+  const auto x = over_i(vectors<D>(DeviceSpan<const float>{nullptr, 1000 * D}));
+  const auto y = over_j(vectors<D>(DeviceSpan<const float>{nullptr, 1000 * D}));
+  return plan(SquaredDistance<float, D>(), reduction, x, y, tensor);
+}
+
+// In more than 8 dimensions, of one least distance a row, for code that has the instructions.
+TEST(WarpgroupLeast, IsTakenWhereItCanBe) {
+  const bool has_them = can_run(needs_warpgroups_kernel, {.hopper = true, .sm_90a = true});
+  EXPECT_EQ(plan_of<20>(ArgMin<float>()).takes_warpgroups, has_them);
+  EXPECT_EQ(plan_of<20>(Min<float>()).takes_warpgroups, has_them);
+  EXPECT_FALSE(plan_of<3>(ArgMin<float>()).takes_warpgroups);
+  EXPECT_FALSE((plan_of<20>(ArgKMin<float, 4>()).takes_warpgroups));
+}
+
+}  // namespace
+}  // namespace warpath::map_reduce::test
