@@ -22,6 +22,9 @@ std::unique_ptr<harness::Problem> make_signals_in_many_dimensions(
     const harness::Parameters& problem);
 /// The 100 nearest columns in three dimensions, float32.
 std::unique_ptr<harness::Problem> make_nearest_100(const harness::Parameters& problem);
+/// The nearest column in 16, 64 or 128 dimensions, float32.
+std::unique_ptr<harness::Problem> make_nearest_in_many_dimensions(
+    const harness::Parameters& problem);
 /// Other formulas and reductions in three dimensions, float32.
 std::unique_ptr<harness::Problem> make_other(const harness::Parameters& problem);
 

@@ -15,6 +15,7 @@ std::unique_ptr<harness::Problem> make_other(const Parameters& problem) {
   if (is_plain && wanted == "squared_distance with argmin") {
     return make<NearestOf<float, 3, 1>>(problem);
   }
+  if (wanted == "squared_distance with argmin") return make_nearest_in_many_dimensions(problem);
   if (is_plain && wanted == "squared_distance with argkmin") {
     return make<NearestOf<float, 3, 10>>(problem);
   }
@@ -25,7 +26,8 @@ std::unique_ptr<harness::Problem> make_other(const Parameters& problem) {
       wanted + ", d " + std::to_string(problem.integer("d")) + ", " + problem.text("number") +
       ", accuracy " + problem.text("accuracy") +
       " is not compiled: there are gaussian with sum; and, with d 3, float32 and accuracy block, "
-      "laplacian with sum, log_gaussian with log_sum_exp, squared_distance with argmin or argkmin");
+      "laplacian with sum, log_gaussian with log_sum_exp, squared_distance with argmin (d 16, 64 "
+      "and 128, too) or argkmin");
 }
 
 }  // namespace warpath::experiments::pairs

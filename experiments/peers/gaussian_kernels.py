@@ -1,4 +1,4 @@
-"""Triton kernels of sum_j exp(-|x_i - y_j|^2) b_j in float32, for triton_gaussian.py.
+"""Triton kernels of sum_j exp(-|x_i - y_j|^2) b_j, and of the nearest y_j, for triton_gaussian.py.
 
 A program takes BLOCK_M rows, which stay in registers, and walks over its part of the columns in
 tiles of BLOCK_N. It keeps a sum for each row and each column of the tile, and adds them up at its
@@ -219,3 +219,65 @@ def sum_splits_kernel(sums, out, m, splits, BLOCK_M: tl.constexpr, BLOCK_SPLITS:
         place = sums + split.to(tl.int64)[:, None] * m + row[None, :]
         total += tl.load(place, mask=mask, other=0.0)
     tl.store(out + row, tl.sum(total, axis=0), mask=is_row)
+
+
+@triton.jit
+def nearest_kernel(
+    x,
+    y,
+    values,
+    columns,
+    m,
+    n,
+    split_columns,
+    D: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+):
+    """For many dimensions: |v|^2 - 2 u . v, relative to the mean of the program's rows, and where
+    it is least.
+    """
+    lane_m = tl.arange(0, BLOCK_M)
+    lane_n = tl.arange(0, BLOCK_N)
+    lane_d = tl.arange(0, D)
+    row = tl.program_id(0).to(tl.int64) * BLOCK_M + lane_m
+    is_row = row < m
+    u = tl.load(x + row[:, None] * D + lane_d[None, :], mask=is_row[:, None], other=0.0)
+    count = tl.minimum(m - tl.program_id(0).to(tl.int64) * BLOCK_M, BLOCK_M)
+    centre = tl.sum(u, axis=0) / count.to(tl.float32)
+    u = tl.where(is_row[:, None], -2.0 * (u - centre[None, :]), 0.0)
+    first = tl.program_id(1).to(tl.int64) * split_columns
+    count = tl.minimum(split_columns, n - first)
+    y_tile = y + first * D + lane_n[:, None] * D + lane_d[None, :]
+    least = tl.full((BLOCK_M,), float("inf"), tl.float32)
+    where = tl.zeros((BLOCK_M,), tl.int32)
+    for done in range(0, count, BLOCK_N):
+        is_column = lane_n < count - done
+        v = tl.load(y_tile, mask=is_column[:, None], other=0.0)
+        v = v - centre[None, :]
+        v_square = tl.where(is_column, tl.sum(v * v, axis=1), float("inf"))
+        product = tl.dot(u, tl.trans(v), input_precision="tf32x3")
+        of_tile, place = tl.min(product + v_square[None, :], axis=1, return_indices=True)
+        is_less = of_tile < least
+        least = tl.where(is_less, of_tile, least)
+        where = tl.where(is_less, place + done.to(tl.int32), where)
+        y_tile += BLOCK_N * D
+    place = tl.program_id(1).to(tl.int64) * m + row
+    tl.store(values + place, least, mask=is_row)
+    tl.store(columns + place, first + where.to(tl.int64), mask=is_row)
+
+
+@triton.jit
+def nearest_of_splits_kernel(values, parts, columns, m, splits, BLOCK_M: tl.constexpr):
+    """columns[i] = parts[s, i] for the least values[s, i]."""
+    row = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
+    is_row = row < m
+    least = tl.load(values + row, mask=is_row, other=0.0)
+    best = tl.load(parts + row, mask=is_row, other=0)
+    for split in range(1, splits):
+        value = tl.load(values + split.to(tl.int64) * m + row, mask=is_row, other=0.0)
+        part = tl.load(parts + split.to(tl.int64) * m + row, mask=is_row, other=0)
+        is_less = value < least
+        least = tl.where(is_less, value, least)
+        best = tl.where(is_less, part, best)
+    tl.store(columns + row, best, mask=is_row)

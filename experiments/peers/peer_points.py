@@ -48,6 +48,12 @@ class Problem:
         """A sum of gaussian in float32, which is all that peers written for one formula do."""
         return (self.formula, self.reduction, self.number) == ("gaussian", "sum", "float32")
 
+    @property
+    def is_nearest(self) -> bool:
+        """The nearest column in float32."""
+        kind = (self.formula, self.reduction, self.number)
+        return kind == ("squared_distance", "argmin", "float32")
+
     def __str__(self) -> str:
         """All parameters, as a point's name has them."""
         return "/".join(f"{name}:{value}" for name, value in asdict(self).items())

@@ -1,15 +1,16 @@
-"""A fused Triton kernel as a peer of map_reduce: Gaussian sums in float32.
+"""Fused Triton kernels as a peer of map_reduce: Gaussian sums and nearest columns in float32.
 
     python3 experiments/peers/triton_gaussian.py ARCHIVE.json|FOLDER... [--max-pairs PAIRS]
 
 Fills in the rows of triton in map_reduce's archives; see peer_rows.py. The kernels, in
 gaussian_kernels.py, are what one writes for this one formula: up to 16 dimensions by differences,
-16, 64 and 128 dimensions by a matrix product on the tensor cores; signals of several numbers, up to
-16 dimensions, by another one. The kernel, the block's shape and
-the stages of its pipeline are the fastest of a few, found for each problem before it is timed (as
-triton.autotune does; but here the number of programs, and the memory for their sums, follow from
-the shape). Columns are split over programs where rows alone do not fill the GPU, and where a
-program would add up so many tiles that it rounds; a second kernel adds up.
+16, 32, 64 and 128 dimensions by a matrix product on the tensor cores; signals of several numbers
+by another one. The nearest column is found by that product, in three terms of TF32, since one term
+finds others. The kernel, the block's shape and the stages of its pipeline are the fastest of a few,
+found for each problem before it is timed (as triton.autotune does; but here the number of programs,
+and the memory for their sums, follow from the shape). Columns are split over programs where rows
+alone do not fill the GPU, and where a program would add up so many tiles that it rounds; a second
+kernel adds up.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ class Shape:
     block_n: int
     warps: int
     stages: int = 3
+    programs_per_sm: int = PROGRAMS_PER_SM
 
     def __str__(self) -> str:
         """As the row has it."""
@@ -103,6 +105,22 @@ GRAM_SIGNAL_SHAPES = tuple(
     )
 )
 """The same with points that are another one."""
+NEAREST_SHAPES = tuple(
+    Shape(True, *blocks, programs)
+    for programs in (2, PROGRAMS_PER_SM)
+    for blocks in (
+        (64, 32, 4, 2),
+        (64, 64, 4, 2),
+        (64, 128, 4, 2),
+        (128, 32, 4, 2),
+        (128, 64, 4, 2),
+        (128, 64, 8, 1),
+        (128, 64, 8, 2),
+        (128, 128, 8, 2),
+        (256, 64, 8, 2),
+    )
+)
+"""For the nearest columns."""
 TUNED_PAIRS = 10**11
 """Shapes are tried on at most so many: the first rows, some tens of milliseconds."""
 MOST_COORDINATES = 24576
@@ -122,6 +140,8 @@ def shapes_of(problem: Problem) -> list[Shape]:
     """The shapes worth trying: not larger than m, nor than shared memory and registers hold."""
     most_rows = next_power_of_two(problem.m)
     shapes = []
+    if problem.is_nearest:
+        return list(NEAREST_SHAPES)
     if problem.e > 1:
         by_products = list(GRAM_SIGNAL_SHAPES) if problem.d in GRAM_DIMENSIONS else []
         by_differences = list(SIGNAL_SHAPES) if problem.d <= MOST_DIFFERENCES else []
@@ -145,8 +165,10 @@ def split_columns_of(problem: Problem, shape: Shape, sm_count: int) -> tuple[int
     """Into how many parts the columns are split, and how many columns a part has."""
     row_blocks = -(-problem.m // shape.block_m)
     tiles = -(-problem.n // shape.block_n)
-    wanted = -(-PROGRAMS_PER_SM * sm_count // row_blocks)
-    splits = max(1, min(wanted, tiles // LEAST_TILES), -(-tiles // MOST_TILES))
+    wanted = -(-shape.programs_per_sm * sm_count // row_blocks)
+    splits = max(1, min(wanted, tiles // LEAST_TILES))
+    if not problem.is_nearest:
+        splits = max(splits, -(-tiles // MOST_TILES))
     splits = min(splits, MOST_SPLITS)
     columns = -(-tiles // splits) * shape.block_n
     return -(-problem.n // columns), columns
@@ -195,8 +217,47 @@ def make_call(problem: Problem, shape: Shape, inputs: Any, sm_count: int) -> Cal
     return call
 
 
+def make_nearest_call(
+    problem: Problem, shape: Shape, inputs: Any, sm_count: int
+) -> Callable[[], Any]:
+    """The same for the nearest columns."""
+    import gaussian_kernels as kernels
+    import torch
+
+    splits, split_columns = split_columns_of(problem, shape, sm_count)
+    m, n = problem.m, problem.n
+    device = inputs.x.device
+    columns = torch.empty(m, device=device, dtype=torch.int64)
+    values = torch.empty((splits, m), device=device)
+    parts = torch.empty((splits, m), device=device, dtype=torch.int64) if splits > 1 else columns
+    merge_m = min(128, next_power_of_two(m))
+
+    def call() -> Any:
+        kernels.nearest_kernel[(-(-m // shape.block_m), splits)](
+            inputs.x,
+            inputs.y,
+            values,
+            parts,
+            m,
+            n,
+            split_columns,
+            D=problem.d,
+            BLOCK_M=shape.block_m,
+            BLOCK_N=shape.block_n,
+            num_warps=shape.warps,
+            num_stages=shape.stages,
+        )
+        if splits > 1:
+            kernels.nearest_of_splits_kernel[(-(-m // merge_m),)](
+                values, parts, columns, m, splits, BLOCK_M=merge_m
+            )
+        return columns
+
+    return call
+
+
 class TritonGaussian:
-    """Gaussian sums in float32, by a kernel of their own."""
+    """Gaussian sums and nearest columns in float32, by kernels of their own."""
 
     variant = "triton"
     clock = "gpu"
@@ -207,9 +268,11 @@ class TritonGaussian:
         self.max_pairs = 1e12
 
     def cannot(self, problem: Problem) -> str | None:
-        """All but Gaussian sums in float32 of the dimensions that a kernel is there for."""
-        if not problem.is_gaussian_sum:
-            return "the Triton kernel does sums of gaussian in float32 only"
+        """All but those in float32 of the dimensions that a kernel is there for."""
+        if not problem.is_gaussian_sum and not problem.is_nearest:
+            return "the Triton kernels do sums of gaussian, and argmin, in float32 only"
+        if problem.is_nearest and problem.d not in GRAM_DIMENSIONS:
+            return "the Triton kernel of argmin does 16, 32, 64 and 128 dimensions"
         if problem.d > MOST_DIFFERENCES and problem.d not in GRAM_DIMENSIONS:
             return f"the Triton kernel does up to {MOST_DIFFERENCES}, 32, 64 and 128 dimensions"
         return None
@@ -222,11 +285,10 @@ class TritonGaussian:
 
         sm_count = torch.cuda.get_device_properties(0).multi_processor_count
         tuned = replace(problem, m=min(problem.m, max(1, TUNED_PAIRS // problem.n)))
-        calls = (
-            (make_call(tuned, shape, inputs, sm_count), shape) for shape in shapes_of(problem)
-        )
+        make = make_nearest_call if problem.is_nearest else make_call
+        calls = ((make(tuned, shape, inputs, sm_count), shape) for shape in shapes_of(problem))
         shape = fastest(calls, (OutOfResources,))
-        call = make_call(problem, shape, inputs, sm_count)
+        call = make(problem, shape, inputs, sm_count)
         return Prepared(call, {"shape": str(shape)})
 
 
@@ -236,5 +298,5 @@ def peers() -> list[TritonGaussian]:
 
 
 if __name__ == "__main__":
-    description = "A fused Triton kernel as a peer of map_reduce"
+    description = "Fused Triton kernels as a peer of map_reduce"
     sys.exit(main(description, peers(), PACKAGES, sys.argv[1:]))
