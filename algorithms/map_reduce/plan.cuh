@@ -58,8 +58,9 @@ struct Plan : Choice {
       : Choice(choice), extra_bytes(bytes), made_for(for_call) {}
 
   std::int64_t extra_bytes;  ///< that reduce() takes from its workspace for values, states, and
-                             ///< split columns or signals, at most 2^63 - 1; where there are
-                             ///< several parts, counters for the blocks come on top
+                             ///< split columns or signals, at most 2^63 - 1; on top of them come up
+                             ///< to 255 bytes to align each of the two arrays and, where there are
+                             ///< several parts, counters for the blocks
   detail::CallKey made_for;
 };
 
