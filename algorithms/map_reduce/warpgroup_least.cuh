@@ -349,6 +349,7 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
     return scale * (get<0>(problem.x).data[i * D + k] - shared.centre[k]);
   });
   bool all_are_far = __syncthreads_or(!is_near);
+  bool gives_up = false;  // of the warp
 
   if (!all_are_far) {
     stream.start();
@@ -423,13 +424,13 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
       }
     }
     warp_take_rest(problem, first_row, range.begin, shared);
-    if (left < 0) all_are_far = true;
+    gives_up = left < 0;
   }
   // A row without a finite distance: squares have overflowed, or all columns are in tiles that are
   // far.
   __syncthreads();  // the states are there
   const bool has_none = thread < block_rows && !(Least::bound(shared.states[0][thread]) < infinity);
-  if (__syncthreads_or(has_none)) all_are_far = true;
+  if (__syncthreads_or(has_none || gives_up)) all_are_far = true;
   State state = problem.reduction.neutral();
   block_reduce_far_tiles<block_rows>(problem, split, own_tiles, all_are_far, shared.columns, state);
   if (thread >= block_rows) shared.states[1][thread - block_rows] = state;

@@ -320,10 +320,10 @@ class TileStream {
   int count_;
 };
 
-/// Adds the tiles of the block's part that are far, or all of them, to the threads' states, from
-/// the differences: threads t and t + Rows have row t, and half of a tile's columns each. Returns
-/// whether there is such a tile. Not inlined, so that it takes no registers from the loop over the
-/// other tiles.
+/// Adds the tiles of the block's part that are far, or all of them (`all_are_far`, the same in all
+/// threads), to the threads' states, from the differences: threads t and t + Rows have row t, and
+/// half of a tile's columns each. Returns whether there is such a tile. Not inlined, so that it
+/// takes no registers from the loop over the other tiles.
 template <int Rows, class Problem, class Tile>
 [[gnu::noinline]] __device__ bool block_reduce_far_tiles(
     const Problem& problem, const Split& split, const Tile* tiles, bool all_are_far,

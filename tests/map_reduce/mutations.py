@@ -156,7 +156,11 @@ MUTATIONS = [
     ),
     (
         "least by warpgroups: of squares that are infinite, any is the least",
-        "<<<if (__syncthreads_or(has_none)) all_are_far = true ||| __syncthreads_or(has_none)>>>;",
+        "if (__syncthreads_or(<<<has_none || gives_up ||| gives_up>>>)) all_are_far = true;",
+    ),
+    (
+        "least by warpgroups: a warp gives up by itself",
+        "<<<gives_up = left < 0 ||| all_are_far = left < 0>>>;",
     ),
     (
         "least by warpgroups: the differences of the second half of the columns are left out",

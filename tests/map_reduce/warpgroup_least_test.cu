@@ -127,6 +127,25 @@ TEST(WarpgroupLeast, MoreCandidatesThanThereIsRoomFor) {
   expect_nearest<D>(points);
 }
 
+// Rows that have all columns at the same distance, and give up, beside others that have few
+// candidates: columns on a sphere around the former.
+TEST(WarpgroupLeast, WarpsThatGiveUpBesideOthers) {
+  constexpr int D = 20;
+  const int N = is_small() ? tile<D> + 5 : tile<D> * 5 + 3;
+  for (const int warp : {0, 3, 15}) {
+    Points points = uniform_points<D>(256, N, -1, 2);
+    for (int j = 0; j < N; ++j) {
+      float* const y = &points.y[static_cast<std::size_t>(j * D)];
+      double square = 0;
+      for (int k = 0; k < D; ++k) square += static_cast<double>(y[k]) * y[k];
+      for (int k = 0; k < D; ++k) y[k] = static_cast<float>(y[k] / std::sqrt(square));
+    }
+    std::fill_n(points.x.begin() + warp * 16 * D, 16 * D, 0.0f);
+    expect_nearest<D>(points);
+    if (is_small()) break;
+  }
+}
+
 // One row and one column lie so far away that for the others all columns are alike.
 TEST(WarpgroupLeast, ScaleOfDistantPoints) {
   constexpr int D = 20;
