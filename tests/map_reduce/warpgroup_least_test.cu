@@ -6,16 +6,13 @@
 #include <vector>
 
 #include "../test_size.hpp"
-#include "support.cuh"
+#include "warpgroups.cuh"
 
 namespace warpath::map_reduce::test {
 namespace {
 
-const Options tensor{.variant = Variant::tensor};
-const Options one_part{.variant = Variant::tensor, .splits = 1};
-
 template <int D>
-constexpr int tile = detail::LeastTile<D>::columns;
+constexpr int least_tile = detail::LeastTile<D>::columns;
 
 /// Points of D coordinates, one after the other.
 struct Points {
@@ -61,7 +58,7 @@ std::vector<Options> few_parts() {
   return {one_part, tensor};
 }
 template <int D>
-void expect_nearest(const Points& points, const std::vector<Options>& options = few_parts()) {
+void expect_the_nearest(const Points& points, const std::vector<Options>& options = few_parts()) {
   const DeviceBuffer<float> x = on_device(points.x);
   const DeviceBuffer<float> y = on_device(points.y);
   std::vector<float> values;
@@ -85,16 +82,17 @@ void expect_nearest(const Points& points, const std::vector<Options>& options = 
 // Tiles through all stages, in one part and several; the last one has few columns. Several blocks
 // of rows, the last one with one row.
 TEST(WarpgroupLeast, PointsAnywhere) {
-  expect_nearest<20>(uniform_points<20>(257, 71), {tensor});
-  expect_nearest<20>(uniform_points<20>(1, tile<20> + 1, -1e6, 2e6), {tensor});
-  expect_nearest<64>(uniform_points<64>(19, tile<64> * 5 - 1));
-  expect_nearest<33>(uniform_points<33>(19, 71, 30, 2));
+  expect_the_nearest<20>(uniform_points<20>(257, 71), {tensor});
+  expect_the_nearest<20>(uniform_points<20>(1, least_tile<20> + 1, -1e6, 2e6), {tensor});
+  expect_the_nearest<64>(uniform_points<64>(19, least_tile<64> * 5 - 1));
+  expect_the_nearest<33>(uniform_points<33>(19, 71, 30, 2));
   if (!is_small()) {
-    expect_nearest<20>(uniform_points<20>(257, tile<20> * 5 + 3));
-    expect_nearest<9>(uniform_points<9>(19, tile<9> * 2 - 1, 1e-9, 1e-9));
-    expect_nearest<17>(uniform_points<17>(513, 999), {{.variant = Variant::tensor, .splits = 3}});
-    expect_nearest<128>(uniform_points<128>(19, tile<128> * 4 + 1));
-    expect_nearest<127>(uniform_points<127>(3, 301, -1000, 1));
+    expect_the_nearest<20>(uniform_points<20>(257, least_tile<20> * 5 + 3));
+    expect_the_nearest<9>(uniform_points<9>(19, least_tile<9> * 2 - 1, 1e-9, 1e-9));
+    expect_the_nearest<17>(uniform_points<17>(513, 999),
+                           {{.variant = Variant::tensor, .splits = 3}});
+    expect_the_nearest<128>(uniform_points<128>(19, least_tile<128> * 4 + 1));
+    expect_the_nearest<127>(uniform_points<127>(3, 301, -1000, 1));
   }
 }
 
@@ -102,20 +100,20 @@ TEST(WarpgroupLeast, PointsAnywhere) {
 // that blocks give up.
 TEST(WarpgroupLeast, ManyEqualDistances) {
   constexpr int D = 20;
-  const int N = is_small() ? 133 : tile<D> * 4 + 5;
+  const int N = is_small() ? 133 : least_tile<D> * 4 + 5;
   Points points{grid_points(41 * D, 4, 1000), grid_points(N * D, 5, 1000)};
   for (float& number : points.x) number = std::min(number, 1002.0f);
   for (float& number : points.y) number = std::min(number, 1002.0f);
-  expect_nearest<D>(points);
+  expect_the_nearest<D>(points);
   std::fill(points.y.begin(), points.y.end(), 1001.0f);
-  expect_nearest<D>(points);
+  expect_the_nearest<D>(points);
 }
 
 // More candidates of a few rows than there is room for, and not so many that a block gives up:
 // columns so near each other that only their differences tell which is the nearest.
 TEST(WarpgroupLeast, MoreCandidatesThanThereIsRoomFor) {
   constexpr int D = 20;
-  Points points = uniform_points<D>(40, tile<D> * 4);
+  Points points = uniform_points<D>(40, least_tile<D> * 4);
   for (const int i : {3, 4, 39}) {
     const float* const x = &points.x[static_cast<std::size_t>(i * D)];
     for (int n = 0; n < 90; ++n) {
@@ -124,14 +122,14 @@ TEST(WarpgroupLeast, MoreCandidatesThanThereIsRoomFor) {
       y[n % D] += 1e-3f + 1e-6f * static_cast<float>((n * 37) % 90);
     }
   }
-  expect_nearest<D>(points);
+  expect_the_nearest<D>(points);
 }
 
 // Rows that have all columns at the same distance, and give up, beside others that have few
 // candidates: columns on a sphere around the former.
 TEST(WarpgroupLeast, WarpsThatGiveUpBesideOthers) {
   constexpr int D = 20;
-  const int N = is_small() ? tile<D> + 5 : tile<D> * 5 + 3;
+  const int N = is_small() ? least_tile<D> + 5 : least_tile<D> * 5 + 3;
   for (const int warp : {0, 3, 15}) {
     Points points = uniform_points<D>(256, N, -1, 2);
     for (int j = 0; j < N; ++j) {
@@ -141,7 +139,7 @@ TEST(WarpgroupLeast, WarpsThatGiveUpBesideOthers) {
       for (int k = 0; k < D; ++k) y[k] = static_cast<float>(y[k] / std::sqrt(square));
     }
     std::fill_n(points.x.begin() + warp * 16 * D, 16 * D, 0.0f);
-    expect_nearest<D>(points);
+    expect_the_nearest<D>(points);
     if (is_small()) break;
   }
 }
@@ -149,33 +147,33 @@ TEST(WarpgroupLeast, WarpsThatGiveUpBesideOthers) {
 // One row and one column lie so far away that for the others all columns are alike.
 TEST(WarpgroupLeast, ScaleOfDistantPoints) {
   constexpr int D = 20;
-  Points points = uniform_points<D>(40, is_small() ? 133 : tile<D> * 2);
+  Points points = uniform_points<D>(40, is_small() ? 133 : least_tile<D> * 2);
   points.x[D * 0] = 3000;
   points.y[D * 0] = -4000;
-  expect_nearest<D>(points);
+  expect_the_nearest<D>(points);
   points.x[D * 39 + 7] = 1e6f;
   points.y[D * 100 + 7] = 1e7f;
-  expect_nearest<D>(points);
+  expect_the_nearest<D>(points);
 }
 
 // Tiles and blocks that are far, and numbers that are not finite.
 TEST(WarpgroupLeast, PointsThatAreFarAwayOrNotFinite) {
   constexpr int D = 20;
-  const Points points = uniform_points<D>(is_small() ? 41 : 300, tile<D> * 2 - 5);
+  const Points points = uniform_points<D>(is_small() ? 41 : 300, least_tile<D> * 2 - 5);
   for (const float number : {1e5f, 1e19f, 1e30f, nan, infinity, -infinity}) {
     Points column = points;
-    column.y[(tile<D> + 7) * D + 3] = number;
-    expect_nearest<D>(column);
+    column.y[(least_tile<D> + 7) * D + 3] = number;
+    expect_the_nearest<D>(column);
     Points row = points;
     row.x[7 * D + 19] = number;
-    expect_nearest<D>(row);
+    expect_the_nearest<D>(row);
     if (is_small()) break;
     Points all_columns = points;
     for (std::size_t j = 0; j < all_columns.y.size(); j += D) all_columns.y[j] = number;
-    expect_nearest<D>(all_columns);
+    expect_the_nearest<D>(all_columns);
     Points all_rows = points;
     for (std::size_t i = 0; i < all_rows.x.size(); i += D) all_rows.x[i] = number;
-    expect_nearest<D>(all_rows);
+    expect_the_nearest<D>(all_rows);
   }
 }
 
@@ -186,16 +184,13 @@ TEST(WarpgroupLeast, SquaresBeyondTheRangeOfFloats) {
   if (!is_small()) spans.insert(spans.end(), {1e-30, 1e-22, 1e-19, 1e17, 6e18, 1e19, 3e38});
   for (const double span : spans) {
     SCOPED_TRACE(span);
-    expect_nearest<D>(uniform_points<D>(19, is_small() ? 71 : tile<D> + 9, -span / 2, span));
+    expect_the_nearest<D>(
+        uniform_points<D>(19, is_small() ? 71 : least_tile<D> + 9, -span / 2, span));
   }
 }
 
-__global__ void needs_warpgroups_kernel() {
-  if (!hopper::is_compiled_for_90a()) return;
-}
-
 template <int D, class Reduction>
-Plan plan_of(const Reduction& reduction) {
+Plan plan_of_nearest(const Reduction& reduction) {
   const auto x = over_i(vectors<D>(DeviceSpan<const float>{nullptr, 1000 * D}));
   const auto y = over_j(vectors<D>(DeviceSpan<const float>{nullptr, 1000 * D}));
   return plan(SquaredDistance<float, D>(), reduction, x, y, tensor);
@@ -203,11 +198,10 @@ Plan plan_of(const Reduction& reduction) {
 
 // In more than 8 dimensions, of one least distance a row, for code that has the instructions.
 TEST(WarpgroupLeast, IsTakenWhereItCanBe) {
-  const bool has_them = can_run(needs_warpgroups_kernel, {.hopper = true, .sm_90a = true});
-  EXPECT_EQ(plan_of<20>(ArgMin<float>()).takes_warpgroups, has_them);
-  EXPECT_EQ(plan_of<20>(Min<float>()).takes_warpgroups, has_them);
-  EXPECT_FALSE(plan_of<3>(ArgMin<float>()).takes_warpgroups);
-  EXPECT_FALSE((plan_of<20>(ArgKMin<float, 4>()).takes_warpgroups));
+  EXPECT_EQ(plan_of_nearest<20>(ArgMin<float>()).takes_warpgroups, has_warpgroup_code());
+  EXPECT_EQ(plan_of_nearest<20>(Min<float>()).takes_warpgroups, has_warpgroup_code());
+  EXPECT_FALSE(plan_of_nearest<3>(ArgMin<float>()).takes_warpgroups);
+  EXPECT_FALSE((plan_of_nearest<20>(ArgKMin<float, 4>()).takes_warpgroups));
 }
 
 }  // namespace

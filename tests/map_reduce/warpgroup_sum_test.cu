@@ -3,12 +3,10 @@
 // rows, and where the kernel is taken.
 #include "../test_size.hpp"
 #include "gaussian.cuh"
+#include "warpgroups.cuh"
 
 namespace warpath::map_reduce::test {
 namespace {
-
-const Options tensor{.variant = Variant::tensor};
-const Options one_part{.variant = Variant::tensor, .splits = 1};
 
 template <int D>
 constexpr int tile = detail::SplitTile<D>::columns;
@@ -164,10 +162,6 @@ TEST(WarpgroupSum, HasTheSameBitsInEveryRun) {
   expect_the_same_bits<64>(M, is_small() ? 71 : N);
 }
 
-__global__ void needs_warpgroups_kernel() {
-  if (!hopper::is_compiled_for_90a()) return;
-}
-
 template <int D, int E>
 Plan plan_of_sums(std::int64_t M, std::int64_t N) {
   const auto x = over_i(vectors<D>(DeviceSpan<const float>{nullptr, M * D}));
@@ -180,7 +174,7 @@ Plan plan_of_sums(std::int64_t M, std::int64_t N) {
 // and what it takes from the workspace: 4 bytes of each coordinate, of 16 at a time, and 4 of each
 // weight, and a line or so a tile.
 TEST(WarpgroupSum, IsTakenWhereItCanBe) {
-  const bool has_them = can_run(needs_warpgroups_kernel, {.hopper = true, .sm_90a = true});
+  const bool has_them = has_warpgroup_code();
   EXPECT_EQ((plan_of_sums<9, 1>(1000, 1000).takes_warpgroups), has_them);
   EXPECT_EQ((plan_of_sums<128, 1>(1000, 1000).takes_warpgroups), has_them);
   EXPECT_EQ((plan_of_sums<3, 5>(1000, 1000).takes_warpgroups), has_them);
