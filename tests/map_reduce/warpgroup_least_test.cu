@@ -117,7 +117,7 @@ TEST(WarpgroupLeast, MoreCandidatesThanThereIsRoomFor) {
   for (const int i : {3, 4, 39}) {
     const float* const x = &points.x[static_cast<std::size_t>(i * D)];
     for (int n = 0; n < 90; ++n) {
-      float* const y = &points.y[static_cast<std::size_t>((7 + 11 * n + i) * D)];
+      float* const y = &points.y[static_cast<std::size_t>((7 + 10 * n + i) * D)];
       std::copy(x, x + D, y);
       y[n % D] += 1e-3f + 1e-6f * static_cast<float>((n * 37) % 90);
     }
