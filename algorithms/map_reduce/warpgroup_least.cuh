@@ -241,8 +241,8 @@ __device__ __forceinline__ float squared_distance_of(const Problem& problem, std
 }
 
 /// Notes candidates of a lane's rows, bit 2 e + q for column first_column + 8 e + q: those that
-/// there is room for are no longer in `candidates`. Returns whether that are all of the warp's.
-/// Ends with a warp barrier where not.
+/// there is room for are no longer in `candidates`. Returns whether no lane of the warp has any
+/// left; ends with a warp barrier if one has.
 template <class Storage>
 __device__ __forceinline__ bool warp_note(unsigned (&candidates)[2], const float (&values)[2],
                                           const int (&rows)[2], int first_column, Storage& shared) {
