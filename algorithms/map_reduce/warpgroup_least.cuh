@@ -12,9 +12,9 @@
 //                 at the end: those candidates that are still below, by their differences
 //
 // E bounds the error of A: true values lie in [A - E, A + E]. So a column that is no candidate is
-// farther than one that is. Where many are alike (more than one of 16 would be computed from the
+// farther than one that is. Where many are alike (more than one of 64 would be computed from the
 // differences), and where points are far from the centre or not finite, the block computes its part
-// from the differences, as warpgroup_sum.cuh does.
+// from the differences.
 #pragma once
 
 #include <cstdint>
@@ -72,37 +72,59 @@ struct LeastTile {
   alignas(16) int is_far;            ///< whether a column is too far for halves, or not finite
 };
 
+/// Rows, and as many columns, that the scale is found from.
+inline constexpr int sampled_points = 32;
+
 template <int D>
 struct LeastSplitterStorage {
   SplitterStorage<D, LeastTile<D>::columns> splitter;
+  float sampled_squares[2 * sampled_points];
+  float median;
   unsigned farthest;  ///< a square, as the bits of a float: their order is that of integers
 };
 
-/// The scale of all coordinates: some rows and columns of all are at most 1 away from the centre.
-/// The whole block.
+/// The scale of all coordinates: of some rows and columns half are at most 1 away from the centre.
+/// (Those that are much farther must not make all others alike.) Points in the centre, and those
+/// that are not finite, do not count. The whole block, of at least so many threads.
 template <class Problem, int D>
-__device__ __forceinline__ float block_find_scale(const Problem& problem, const float (&centre)[D],
-                                                  unsigned& farthest) {
-  if (threadIdx.x == 0) farthest = 0;
-  __syncthreads();  // it is zero
-  constexpr int sampled = 32;
+__device__ __forceinline__ float block_find_scale(const Problem& problem,
+                                                  LeastSplitterStorage<D>& shared) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
   const auto sample = [&](const auto& points, int n) {
-    const float* const point = points.data + points.count * n / sampled * D;
+    const float* const point = points.data + points.count * n / sampled_points * D;
     float square = 0;
     for (int k = lane_index() % 4; k < D; k += 4) {
-      const float u = point[k] - centre[k];
+      const float u = point[k] - shared.splitter.centre[k];
       square = fmaf(u, u, square);
     }
     square += __shfl_xor_sync(full_warp, square, 1);
     square += __shfl_xor_sync(full_warp, square, 2);
-    if (isfinite(square)) atomicMax(&farthest, __float_as_uint(square));
+    return square > 0 && square < infinity ? square : infinity;
   };
-  for (int n = threadIdx.x / 4; n < sampled; n += blockDim.x / 4) {
-    sample(get<0>(problem.x), n);
-    sample(get<0>(problem.y), n);
+  for (int n = threadIdx.x / 4; n < sampled_points; n += blockDim.x / 4) {
+    const float of_row = sample(get<0>(problem.x), n);
+    const float of_column = sample(get<0>(problem.y), n);
+    if (lane_index() % 4 == 0) {
+      shared.sampled_squares[n] = of_row;
+      shared.sampled_squares[sampled_points + n] = of_column;
+    }
   }
-  __syncthreads();  // the farthest is known
-  return power_below_inverse(sqrtf(__uint_as_float(farthest)));
+  if (threadIdx.x == 0) shared.median = 0;
+  __syncthreads();  // the squares are there
+  if (threadIdx.x < 2 * sampled_points) {
+    const float mine = shared.sampled_squares[threadIdx.x];
+    int counted = 0;
+    int before = 0;
+    for (int n = 0; n < 2 * sampled_points; ++n) {
+      const float other = shared.sampled_squares[n];
+      counted += static_cast<int>(other < infinity);
+      before +=
+          static_cast<int>(other < mine || (other == mine && n < static_cast<int>(threadIdx.x)));
+    }
+    if (mine < infinity && before == counted / 2) shared.median = mine;
+  }
+  __syncthreads();  // the median is there
+  return power_below_inverse(sqrtf(shared.median));
 }
 
 /// One block for each tile; dynamic shared memory: one LeastSplitterStorage.
@@ -115,7 +137,7 @@ __global__ void split_least_kernel(const __grid_constant__ Problem problem,
   auto& shared = dynamic_shared<LeastSplitterStorage<D>>();
   Tile& tile = tiles[blockIdx.x];
   block_find_centre_of_all(problem, shared.splitter.centre);
-  const float scale = block_find_scale(problem, shared.splitter.centre, shared.farthest);
+  const float scale = block_find_scale(problem, shared);
   const ColumnSplitter<Problem, Tile::columns> columns(problem, shared.splitter, scale);
   const bool is_far = columns.block_find_squares(farthest_column * farthest_column);
   if (threadIdx.x == 0) shared.farthest = 0;
@@ -147,6 +169,15 @@ struct LeastCandidate {
   std::uint32_t column;
 };
 
+/// The rows of a block, and some columns, as they are: what distances by differences come from.
+template <int D, int Rows>
+struct LeastDifferences {
+  static constexpr int coordinates = 4 * chunks_of(D);  ///< after the last one 0
+  static constexpr int columns_at_once = 64;
+  float rows[coordinates][Rows];
+  alignas(16) float columns[columns_at_once][coordinates];
+};
+
 /// Shared memory of warpgroup_least_kernel.
 template <class Problem>
 struct WarpgroupLeastStorage {
@@ -159,12 +190,14 @@ struct WarpgroupLeastStorage {
   static constexpr int stages_of_tiles = 3;
   static constexpr int most_candidates = warp_threads;
   union {
-    alignas(16) Tile stages[stages_of_tiles];
-    Staged<ColumnOf<Problem>> columns[Tile::columns];  ///< of what comes from the differences
+    struct {
+      alignas(16) Tile stages[stages_of_tiles];
+      LeastCandidate candidates[block_rows][most_candidates];
+    };
+    LeastDifferences<dimension, block_rows> differences;
   };
   TileBarriers<stages_of_tiles> barriers;
   float centre[dimension];
-  LeastCandidate candidates[block_rows][most_candidates];
   unsigned counts[block_rows];  ///< of candidates
   float limits[block_rows];     ///< beyond which none of them is the least
   State states[2][block_rows];  ///< of candidates, from the differences; and of half of the columns
@@ -312,6 +345,89 @@ template <class Problem>
   if (lane_index() % 2 == 0) problem.reduction.merge(shared.states[0][row], state);
 }
 
+/// Adds the tiles of the block's part that are far, or all of them (`all_are_far`, the same in all
+/// threads), to the threads' states, from the differences: threads t and t + block_rows have row t,
+/// and half of the columns each, eight at once. As block_reduce_far_tiles() does it for any
+/// formula, but with rows in shared memory: in many dimensions they do not fit the registers of a
+/// thread. Distances are added up as SquaredDistance adds them up.
+template <class Problem>
+[[gnu::noinline]] __device__ void block_find_nearest_by_differences(
+    const Problem& problem, const Split& split, const LeastTile<Problem::Formula::dimension>* tiles,
+    bool all_are_far, WarpgroupLeastStorage<Problem>& shared, typename Problem::State& state) {
+  using Storage = WarpgroupLeastStorage<Problem>;
+  using Tile = typename Storage::Tile;
+  constexpr int D = Storage::dimension;
+  constexpr int block_rows = Storage::block_rows;
+  auto& points = shared.differences;
+  using Points = LeastDifferences<D, block_rows>;
+  constexpr int columns_at_once = Points::columns_at_once;
+  constexpr int batch = 8;
+  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
+  const auto tile_count = static_cast<int>(divide_up(range.end - range.begin, Tile::columns));
+  const auto thread = static_cast<int>(threadIdx.x);
+  bool has_far_tiles = all_are_far;
+  for (int n = thread; n < tile_count; n += Storage::threads) has_far_tiles |= tiles[n].is_far;
+  if (!__syncthreads_or(has_far_tiles)) return;  // and all are done with what lay there
+
+  const std::int64_t first_row = blockIdx.x % split.row_blocks * block_rows;
+  const float* const x = get<0>(problem.x).data;
+  const float* const y = get<0>(problem.y).data;
+  for (int item = thread; item < Points::coordinates * block_rows; item += Storage::threads) {
+    const int k = item % Points::coordinates;
+    const int row = item / Points::coordinates;
+    points.rows[k][row] = k < D ? x[min(first_row + row, problem.rows - 1) * D + k] : 0.0f;
+  }
+  const int row = thread % block_rows;
+  typename Problem::State nearest = state;
+  for (std::int64_t first = range.begin; first < range.end; first += columns_at_once) {
+    if (!all_are_far && !tiles[(first - range.begin) / Tile::columns].is_far) continue;
+    const auto width = static_cast<int>(min(std::int64_t{columns_at_once}, range.end - first));
+    __syncthreads();  // all threads are done with the columns before
+    for (int item = thread; item < columns_at_once * Points::coordinates;
+         item += Storage::threads) {
+      const int k = item % Points::coordinates;
+      const int t = item / Points::coordinates;
+      points.columns[t][k] = k < D && t < width ? y[(first + t) * D + k] : 0.0f;
+    }
+    __syncthreads();  // the columns, and the rows, are there
+    const int begin = thread / block_rows * (columns_at_once / 2);
+#pragma unroll 1
+    for (int t = begin; t < min(width, begin + columns_at_once / 2); t += batch) {
+      float sums[batch];
+      float parts[batch];
+#pragma unroll 1
+      for (int k16 = 0; k16 < Points::coordinates; k16 += 16) {
+#pragma unroll
+        for (int chunk = 0; chunk < 4; ++chunk) {
+          const int k4 = k16 + 4 * chunk;
+          if (k4 >= Points::coordinates) break;
+          float u[4];
+#pragma unroll
+          for (int q = 0; q < 4; ++q) u[q] = points.rows[k4 + q][row];
+#pragma unroll
+          for (int c = 0; c < batch; ++c) {
+            float v[4];
+            load_vector(&points.columns[t + c][k4], v);
+#pragma unroll
+            for (int q = 0; q < 4; ++q) {
+              const float difference = u[q] - v[q];
+              parts[c] = chunk == 0 && q == 0 ? difference * difference
+                                              : fmaf(difference, difference, parts[c]);
+            }
+          }
+        }
+#pragma unroll
+        for (int c = 0; c < batch; ++c) sums[c] = k16 == 0 ? parts[c] : sums[c] + parts[c];
+      }
+#pragma unroll
+      for (int c = 0; c < batch; ++c) {
+        if (t + c < width) problem.reduction.add(nearest, sums[c], first + t + c);
+      }
+    }
+  }
+  state = nearest;
+}
+
 /// `tiles`: all columns, split.
 template <class Problem>
 __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
@@ -356,7 +472,7 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
     float reach = 0;
     float least_ends[2] = {infinity, infinity};  // no least distance lies beyond
     // What the warp may still compute from the differences.
-    std::int64_t left = 16 * (64 + (range.end - range.begin) / 16);
+    std::int64_t left = 16 * (64 + (range.end - range.begin) / 64);
 #pragma unroll 1
     for (int n = 0; n < tile_count; ++n) {
       const Tile& tile = stream.wait(n);
@@ -432,7 +548,7 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
   const bool has_none = thread < block_rows && !(Least::bound(shared.states[0][thread]) < infinity);
   if (__syncthreads_or(has_none || gives_up)) all_are_far = true;
   State state = problem.reduction.neutral();
-  block_reduce_far_tiles<block_rows>(problem, split, own_tiles, all_are_far, shared.columns, state);
+  block_find_nearest_by_differences(problem, split, own_tiles, all_are_far, shared, state);
   if (thread >= block_rows) shared.states[1][thread - block_rows] = state;
   __syncthreads();  // the states of the second half of the columns are there
   const bool has_row = thread < block_rows && first_row + thread < problem.rows;
