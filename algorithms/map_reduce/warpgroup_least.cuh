@@ -397,6 +397,7 @@ template <class Problem>
       float parts[batch];
 #pragma unroll 1
       for (int k16 = 0; k16 < Points::coordinates; k16 += 16) {
+        const bool is_one = D % 16 == 1 && k16 == D - 1;
 #pragma unroll
         for (int chunk = 0; chunk < 4; ++chunk) {
           const int k4 = k16 + 4 * chunk;
@@ -411,13 +412,15 @@ template <class Problem>
 #pragma unroll
             for (int q = 0; q < 4; ++q) {
               const float difference = u[q] - v[q];
-              parts[c] = chunk == 0 && q == 0 ? difference * difference
-                                              : fmaf(difference, difference, parts[c]);
+              const float before = chunk + q > 0 ? parts[c] : is_one ? sums[c] : 0.0f;
+              parts[c] = fmaf(difference, difference, before);
             }
           }
         }
 #pragma unroll
-        for (int c = 0; c < batch; ++c) sums[c] = k16 == 0 ? parts[c] : sums[c] + parts[c];
+        for (int c = 0; c < batch; ++c) {
+          sums[c] = k16 == 0 || is_one ? parts[c] : sums[c] + parts[c];
+        }
       }
 #pragma unroll
       for (int c = 0; c < batch; ++c) {
