@@ -12,7 +12,7 @@
 //                 at the end: those candidates that are still below, by their differences
 //
 // E bounds the error of A: true values lie in [A - E, A + E]. So a column that is no candidate is
-// farther than one that is. Where many are alike (more than one of 64 would be computed from the
+// farther than one that is. Where many are alike (more than one of 512 would be computed from the
 // differences), and where points are far from the centre or not finite, the block computes its part
 // from the differences.
 #pragma once
@@ -61,13 +61,19 @@ struct RoundedPoints {
   }
 };
 
+/// What a coordinate loses as a half.
+__device__ __forceinline__ float lost_of_half(float v) {
+  return v - half_value(half_bits(v));
+}
+
 /// A tile of columns as split_least_kernel leaves it in global memory.
 template <int D>
 struct LeastTile {
   static constexpr int columns = D <= 32 ? 256 : 128;
   RoundedPoints<D, columns> points;  ///< v
   float squares[columns];            ///< |v|^2; infinite beyond the last column, and if is_far
-  float reach;                       ///< no |v| is larger
+  float reach;                       ///< no |v| is larger,
+  float lost;                        ///< nor |v - its halves|
   float scale;                       ///< of all coordinates
   alignas(16) int is_far;            ///< whether a column is too far for halves, or not finite
 };
@@ -80,8 +86,14 @@ struct LeastSplitterStorage {
   SplitterStorage<D, LeastTile<D>::columns> splitter;
   float sampled_squares[2 * sampled_points];
   float median;
-  unsigned farthest;  ///< a square, as the bits of a float: their order is that of integers
+  unsigned farthest;  ///< squares, as the bits of floats: their order is that of integers
+  unsigned most_lost;
 };
+
+/// A length that is the root of a sum of squares, at most.
+__device__ __forceinline__ float length_below(float square) {
+  return sqrtf(square) * (1 + 0x1p-10f);
+}
 
 /// The scale of all coordinates: of some rows and columns half are at most 1 away from the centre.
 /// (Those that are much farther must not make all others alike.) Points in the centre, and those
@@ -140,24 +152,37 @@ __global__ void split_least_kernel(const __grid_constant__ Problem problem,
   const float scale = block_find_scale(problem, shared);
   const ColumnSplitter<Problem, Tile::columns> columns(problem, shared.splitter, scale);
   const bool is_far = columns.block_find_squares(farthest_column * farthest_column);
-  if (threadIdx.x == 0) shared.farthest = 0;
+  if (threadIdx.x == 0) {
+    shared.farthest = 0;
+    shared.most_lost = 0;
+  }
   for (int t = threadIdx.x; t < Tile::columns; t += blockDim.x) {
     tile.squares[t] = std::numeric_limits<float>::infinity();
   }
-  __syncthreads();  // it is zero
+  __syncthreads();  // they are zero
   if (!is_far) {
     columns.for_each_column([&](int t, std::int64_t, float square) {
       tile.squares[t] = square;
       atomicMax(&shared.farthest, __float_as_uint(square));
     });
   }
+  __syncthreads();  // the squares have been read
   columns.for_each_chunk(decltype(tile.points)::chunks, [&](int t, int c, const float(&v)[4]) {
+    float lost[4];
+#pragma unroll
+    for (int q = 0; q < 4; ++q) lost[q] = is_far ? 0 : lost_of_half(v[q]);
+    if (c < chunks_of(D)) shared.splitter.squares[c][t] = square_of_chunk(lost);
     const float nothing[4] = {};
     tile.points.set_column(t, c, is_far ? nothing : v);
   });
-  __syncthreads();  // the farthest is known
+  __syncthreads();  // the squares of what is lost are there
+  columns.for_each_column([&](int, std::int64_t, float square) {
+    atomicMax(&shared.most_lost, __float_as_uint(square));
+  });
+  __syncthreads();  // the largest ones are known
   if (threadIdx.x == 0) {
-    tile.reach = sqrtf(__uint_as_float(shared.farthest)) * (1 + 0x1p-10f);
+    tile.reach = length_below(__uint_as_float(shared.farthest));
+    tile.lost = length_below(__uint_as_float(shared.most_lost));
     tile.scale = scale;
     tile.is_far = is_far;
   }
@@ -208,7 +233,8 @@ template <int D>
 struct LeastRows {
   static constexpr int steps = divide_up(D, 16);
   std::uint32_t halves[steps][4];
-  float lengths[2];  ///< |u| of rows g and g + 8, at most
+  float lengths[2];  ///< |u| of rows g and g + 8, at most,
+  float lost[2];     ///< and |2 u - its halves|
 
   /// coordinate_of(half, k): of row g, or (half 1) g + 8. Returns whether both are near enough.
   template <class CoordinateOf>
@@ -217,6 +243,7 @@ struct LeastRows {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float square = 0;
+      float lost_square = 0;
 #pragma unroll
       for (int step = 0; step < steps; ++step) {
 #pragma unroll
@@ -225,24 +252,33 @@ struct LeastRows {
           const float first = k < D ? coordinate_of(half, k) : 0.0f;
           const float second = k + 1 < D ? coordinate_of(half, k + 1) : 0.0f;
           square = fmaf(first, first, fmaf(second, second, square));
+          const float lost_of_pair[2] = {lost_of_half(2 * first), lost_of_half(2 * second)};
+          lost_square = fmaf(lost_of_pair[0], lost_of_pair[0],
+                             fmaf(lost_of_pair[1], lost_of_pair[1], lost_square));
           halves[step][half + 2 * eight] = pair_of_halves(-2 * first, -2 * second);
         }
       }
-      square += __shfl_xor_sync(full_warp, square, 1);
-      square += __shfl_xor_sync(full_warp, square, 2);
-      lengths[half] = sqrtf(square) * (1 + 0x1p-10f);
+#pragma unroll
+      for (int distance = 1; distance < 4; distance *= 2) {
+        square += __shfl_xor_sync(full_warp, square, distance);
+        lost_square += __shfl_xor_sync(full_warp, lost_square, distance);
+      }
+      lengths[half] = length_below(square);
+      lost[half] = length_below(lost_square);
       is_near = is_near && square <= farthest_column * farthest_column;
     }
     return is_near;
   }
-  /// By how much A may be off, for columns up to `reach` away from the centre: what halves lose of
-  /// u and v, 2^-12 of each coordinate or 2^-25, so 2^-10 |u| |v| of the product and less than
-  /// 2^-20 (|u| + |v|); and as in tensor_least.cuh (gram_error()) what sums and centring lose, and
-  /// the differences. 2^-20: where squares are too small for floats, nothing is ruled out.
-  [[nodiscard]] __device__ __forceinline__ float error(int half, float reach) const {
+  /// By how much A may be off, for columns up to `reach` away from the centre that lose up to
+  /// `lost_of_columns` as halves: what both points lose (2 u . v - (2 u)' . v' is (2 u - (2 u)') .
+  /// v and (2 u)' . (v - v'), where a prime stands for halves); and as in tensor_least.cuh
+  /// (gram_error()) what sums and centring lose, and the differences. 2^-20: where squares are too
+  /// small for floats, nothing is ruled out.
+  [[nodiscard]] __device__ __forceinline__ float error(int half, float reach,
+                                                       float lost_of_columns) const {
     const float sum = lengths[half] + reach;
-    return 0x1.1p-10f * lengths[half] * reach +
-           static_cast<float>(chunks_of(D) + 3) * 0x1p-21f * sum * sum + 0x1p-20f * sum + 0x1p-20f;
+    return lost[half] * reach + (2 * lengths[half] + lost[half]) * lost_of_columns +
+           static_cast<float>(chunks_of(D) + 3) * 0x1p-21f * sum * sum + 0x1p-20f;
   }
 };
 
@@ -317,6 +353,7 @@ template <class Problem>
   for (int distance = 1; distance < warp_threads; distance *= 2) {
     problem.reduction.merge(state, shuffle_xor(state, distance));
   }
+  __syncwarp();  // all lanes have read how many there are
   if (lane == 0) {
     problem.reduction.merge(shared.states[0][row], state);
     shared.counts[row] = 0;
@@ -473,18 +510,20 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
   if (!all_are_far) {
     stream.start();
     float reach = 0;
+    float lost = 0;
     float least_ends[2] = {infinity, infinity};  // no least distance lies beyond
     // What the warp may still compute from the differences.
-    std::int64_t left = 16 * (64 + (range.end - range.begin) / 64);
+    std::int64_t left = 16 * (64 + (range.end - range.begin) / 512);
 #pragma unroll 1
     for (int n = 0; n < tile_count; ++n) {
       const Tile& tile = stream.wait(n);
       reach = fmaxf(reach, tile.reach);
+      lost = fmaxf(lost, tile.lost);
       float errors[2];
       float limits[2];  // (Infinite values are no candidates.)
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        errors[r] = rows.error(r, reach);
+        errors[r] = rows.error(r, reach, lost);
         limits[r] = fminf(least_ends[r] + errors[r], std::numeric_limits<float>::max());
       }
 #pragma unroll 1
@@ -539,7 +578,7 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
     if (lane % 4 == 0) {
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        shared.limits[rows_of_lane[r]] = least_ends[r] + rows.error(r, reach);
+        shared.limits[rows_of_lane[r]] = least_ends[r] + rows.error(r, reach, lost);
       }
     }
     warp_take_rest(problem, first_row, range.begin, shared);

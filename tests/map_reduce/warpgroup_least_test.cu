@@ -146,6 +146,18 @@ TEST(WarpgroupLeast, WarpsThatGiveUpBesideOthers) {
   }
 }
 
+// Halves lose as much as they may, and all in one direction: one column seems farther than it is,
+// and another nearer.
+TEST(WarpgroupLeast, RoundingThatAddsUp) {
+  constexpr int D = 20;
+  constexpr float down = 1 + 0x1p-11f - 0x1p-16f;  // a half loses nearly 2^-11 of it
+  Points points;
+  for (int i = 0; i < 16; ++i) points.x.insert(points.x.end(), D, i % 2 == 0 ? down : -down);
+  points.y.insert(points.y.end(), D, -2 * down);
+  points.y.insert(points.y.end(), D, 4 * (down - 0x1p-14f));
+  expect_the_nearest<D>(points, {one_part});
+}
+
 // One row and one column lie so far away that for the others all columns are alike.
 TEST(WarpgroupLeast, ScaleOfDistantPoints) {
   constexpr int D = 20;
