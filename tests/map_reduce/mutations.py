@@ -139,8 +139,16 @@ MUTATIONS = [
         "for (int q = 0; q < 4; ++q) products[e][q] <<<+= sums[e][q] ||| = sums[e][q]>>>;",
     ),
     (
-        "least by warpgroups: nothing may be off",
-        "return <<<0x1.1p-10f * lengths[half] * reach ||| 0>>> +",
+        "least by warpgroups: rows lose nothing as halves",
+        "return <<<lost[half] * reach ||| 0>>> +",
+    ),
+    (
+        "least by warpgroups: columns lose nothing as halves",
+        "(2 * lengths[half] + lost[half]) * <<<lost_of_columns ||| 0>>> +",
+    ),
+    (
+        "least by warpgroups: a square that is left over is rounded twice",
+        "const bool is_one = <<<D % 16 == 1 ||| false>>> && k16 == D - 1;",
     ),
     (
         "least by warpgroups: all candidates have the first column",
