@@ -12,7 +12,7 @@
 //                 at the end: those candidates that are still below, by their differences
 //
 // E bounds the error of A: true values lie in [A - E, A + E]. So a column that is no candidate is
-// farther than one that is. Where many are alike (more than one of 512 would be computed from the
+// farther than one that is. Where many are alike (more than one of 64 would be computed from the
 // differences), and where points are far from the centre or not finite, the block computes its part
 // from the differences.
 #pragma once
@@ -513,7 +513,7 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
     float lost = 0;
     float least_ends[2] = {infinity, infinity};  // no least distance lies beyond
     // What the warp may still compute from the differences.
-    std::int64_t left = 16 * (64 + (range.end - range.begin) / 512);
+    std::int64_t left = 16 * (64 + (range.end - range.begin) / 64);
 #pragma unroll 1
     for (int n = 0; n < tile_count; ++n) {
       const Tile& tile = stream.wait(n);
