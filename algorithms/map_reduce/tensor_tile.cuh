@@ -11,7 +11,6 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 
 #include "core/divide_up.hpp"
 #include "map_reduce/arrays.cuh"
@@ -37,39 +36,24 @@ inline constexpr float most_square = D <= 6    ? 3.95f
                                      : D <= 64 ? 13
                                                : 23;
 
-/// A centre for `block_rows` rows: the mean of 16 of them, in which the least coordinate counts as
-/// the next one, and so does the greatest: a row that is far from all others does not move it. Only
-/// finite coordinates count, so that the centre is finite.
+/// A centre for `block_rows` rows: the mean of 16 of them. Only finite coordinates count, so that
+/// the centre is finite.
 template <class T, int D>
 __device__ __forceinline__ void block_find_centre(const Array<T, D>& x, std::int64_t first_row,
                                                   std::int64_t block_rows, float (&centre)[D]) {
   constexpr int sampled = 16;
   const std::int64_t rows = min(block_rows, x.count - first_row);
   for (int k = threadIdx.x; k < D; k += blockDim.x) {
-    float coordinates[sampled];
-    constexpr float infinity = std::numeric_limits<float>::infinity();
-    float least[2] = {infinity, infinity};
-    float greatest[2] = {-infinity, -infinity};
-#pragma unroll
-    for (int s = 0; s < sampled; ++s) {
-      const std::int64_t i = first_row + s * rows / sampled;
-      const float coordinate = coordinates[s] = x.data[i * D + k];
-      if (!isfinite(coordinate)) continue;
-      least[1] = fminf(least[1], fmaxf(least[0], coordinate));
-      least[0] = fminf(least[0], coordinate);
-      greatest[1] = fmaxf(greatest[1], fminf(greatest[0], coordinate));
-      greatest[0] = fmaxf(greatest[0], coordinate);
-    }
-    const bool has_one = least[1] == infinity;
     float sum = 0;
     float count = 0;
 #pragma unroll
     for (int s = 0; s < sampled; ++s) {
-      if (!isfinite(coordinates[s])) continue;
-      const float clamped =
-          fminf(fmaxf(coordinates[s], least[has_one ? 0 : 1]), greatest[has_one ? 0 : 1]);
-      sum += clamped * (1.0f / sampled);  // the sum of finite numbers stays finite
-      count += 1.0f / sampled;
+      const std::int64_t i = first_row + s * rows / sampled;
+      const float coordinate = x.data[i * D + k];
+      if (isfinite(coordinate)) {
+        sum += coordinate * (1.0f / sampled);  // the sum of finite numbers stays finite
+        count += 1.0f / sampled;
+      }
     }
     centre[k] = count == 1 || count == 0 ? sum : sum / count;
   }

@@ -78,6 +78,37 @@ struct LeastTile {
   alignas(16) int is_far;            ///< whether a column is too far for halves, or not finite
 };
 
+/// A centre for all rows: the mean of what lies between the least and the greatest coordinate of 16
+/// of them, so that a row that is far from all others does not move it. Only finite coordinates
+/// count, so that the centre is finite. The whole block; a barrier must follow.
+template <class Problem, int D>
+__device__ __forceinline__ void block_find_middle(const Problem& problem, float (&centre)[D]) {
+  constexpr int sampled = 16;
+  constexpr float most = std::numeric_limits<float>::max();
+  for (int k = threadIdx.x; k < D; k += blockDim.x) {
+    float coordinates[sampled];
+    float least = most;
+    float greatest = -most;
+#pragma unroll
+    for (int s = 0; s < sampled; ++s) {
+      coordinates[s] = get<0>(problem.x).data[problem.rows * s / sampled * D + k];
+      if (!isfinite(coordinates[s])) continue;
+      least = fminf(least, coordinates[s]);
+      greatest = fmaxf(greatest, coordinates[s]);
+    }
+    float sum = 0;
+    float count = 0;
+#pragma unroll
+    for (int s = 0; s < sampled; ++s) {
+      if (!(least < coordinates[s] && coordinates[s] < greatest)) continue;
+      sum += coordinates[s] * (1.0f / sampled);  // the sum of finite numbers stays finite
+      count += 1.0f / sampled;
+    }
+    const float middle = least <= greatest ? least / 2 + greatest / 2 : 0;
+    centre[k] = count > 0 ? sum / count : middle;
+  }
+}
+
 /// Rows, and as many columns, that the scale is found from.
 inline constexpr int sampled_points = 32;
 
@@ -102,7 +133,7 @@ template <class Problem, int D>
 __device__ __forceinline__ float block_find_scale(const Problem& problem,
                                                   LeastSplitterStorage<D>& shared) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
-  const auto sample = [&](const auto& points, int n) {
+  const auto square_of = [&](const auto& points, int n) {
     const float* const point = points.data + points.count * n / sampled_points * D;
     float square = 0;
     for (int k = lane_index() % 4; k < D; k += 4) {
@@ -113,13 +144,10 @@ __device__ __forceinline__ float block_find_scale(const Problem& problem,
     square += __shfl_xor_sync(full_warp, square, 2);
     return square > 0 && square < infinity ? square : infinity;
   };
-  for (int n = threadIdx.x / 4; n < sampled_points; n += blockDim.x / 4) {
-    const float of_row = sample(get<0>(problem.x), n);
-    const float of_column = sample(get<0>(problem.y), n);
-    if (lane_index() % 4 == 0) {
-      shared.sampled_squares[n] = of_row;
-      shared.sampled_squares[sampled_points + n] = of_column;
-    }
+  for (int n = threadIdx.x / 4; n < 2 * sampled_points; n += blockDim.x / 4) {
+    const float square = n < sampled_points ? square_of(get<0>(problem.x), n)
+                                            : square_of(get<0>(problem.y), n - sampled_points);
+    if (lane_index() % 4 == 0) shared.sampled_squares[n] = square;
   }
   if (threadIdx.x == 0) shared.median = 0;
   __syncthreads();  // the squares are there
@@ -148,7 +176,8 @@ __global__ void split_least_kernel(const __grid_constant__ Problem problem,
   hopper::wait_for_kernel_before();
   auto& shared = dynamic_shared<LeastSplitterStorage<D>>();
   Tile& tile = tiles[blockIdx.x];
-  block_find_centre_of_all(problem, shared.splitter.centre);
+  block_find_middle(problem, shared.splitter.centre);
+  __syncthreads();  // the centre is there
   const float scale = block_find_scale(problem, shared);
   const ColumnSplitter<Problem, Tile::columns> columns(problem, shared.splitter, scale);
   const bool is_far = columns.block_find_squares(farthest_column * farthest_column);
@@ -380,6 +409,7 @@ template <class Problem>
   }
   problem.reduction.merge(state, shuffle_xor(state, 1));
   if (lane_index() % 2 == 0) problem.reduction.merge(shared.states[0][row], state);
+  __syncwarp();  // a barrier of the block takes whole warps
 }
 
 /// Adds the tiles of the block's part that are far, or all of them (`all_are_far`, the same in all
@@ -495,7 +525,8 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
     shared.counts[thread] = 0;
     shared.states[0][thread] = problem.reduction.neutral();
   }
-  block_find_centre_of_all(problem, shared.centre);  // ends with a barrier
+  block_find_middle(problem, shared.centre);
+  __syncthreads();  // all is there
   // A lane has rows lane / 4 and lane / 4 + 8 of its warp.
   const int rows_of_lane[2] = {warp_index() * 16 + lane / 4, warp_index() * 16 + lane / 4 + 8};
   LeastRows<D> rows;
