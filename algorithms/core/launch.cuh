@@ -122,8 +122,8 @@ inline SharedLimits& shared_limits() {
 template <class... Declared>
 void allow_shared_bytes(void (*kernel)(Declared...), std::size_t bytes, const char* file,
                         int line) {
-  constexpr std::size_t always_allowed = 48 * 1024;
-  if (bytes <= always_allowed) return;
+  constexpr std::size_t always_allowed = 48 * 1024;  // with what the kernel declares itself
+  if (bytes == 0 || bytes + code_of(kernel).static_shared_bytes <= always_allowed) return;
   shared_limits().raise(reinterpret_cast<const void*>(kernel), current_device(), bytes, [&] {
     cuda_check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(bytes)),

@@ -85,6 +85,24 @@ TEST(DynamicShared, MayPass48KiB) {
   expect_reversed<60 * 1024 / sizeof(int)>();
 }
 
+template <int Count>
+__global__ void sum_with_own_kernel(int* sum) {
+  __shared__ int own;
+  int* staged = dynamic_shared<Values<Count>>().of;
+  if (threadIdx.x == 0) own = 1;
+  if (threadIdx.x == 1) staged[Count - 1] = 2;
+  __syncthreads();
+  if (threadIdx.x == 0) *sum = own + staged[Count - 1];
+}
+
+// The limit is that of both together. (On the emulated backend a kernel's own does not count.)
+TEST(DynamicShared, MayReach48KiBBesideTheKernelsOwn) {
+  constexpr int count = 48 * 1024 / sizeof(int);
+  DeviceBuffer<int> sum = on_device(std::vector<int>{0});
+  launch({1, 32, sizeof(Values<count>)}, sum_with_own_kernel<count>, sum.data());
+  EXPECT_EQ(on_host(sum)[0], 3);
+}
+
 TEST(ResidentBlocks, FillTheDevice) {
   int processors = 0;
   WARPATH_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0));
