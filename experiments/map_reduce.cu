@@ -25,6 +25,9 @@ std::unique_ptr<harness::Problem> make_pairs(const Parameters& problem) {
     throw std::invalid_argument("e " + std::to_string(problem.integer("e")) +
                                 ": compiled is gaussian with sum");
   }
+  const bool is_k_nearest = problem.text("formula") == "squared_distance" &&
+                            problem.text("reduction").starts_with("argkmin");
+  if (is_k_nearest && problem.integer("d") != 3) return make_k_nearest_in_many_dimensions(problem);
   if (problem.text("reduction") == "argkmin_100") return make_nearest_100(problem);
   if (!is_gaussian_sum) return make_other(problem);
   return problem.integer("d") == 3 ? make_gaussian_sum(problem)
@@ -110,6 +113,7 @@ harness::Technique map_reduce_technique() {
                in_python("torch_tensorized", "torch_gaussian", "PyTorch: all differences stored"),
                in_python("torch_cdist", "torch_gaussian", "PyTorch: torch.cdist, then in place"),
                in_python("torch_gram", "torch_gaussian", "PyTorch: one matrix product, in place"),
+               in_python("torch_topk", "torch_gaussian", "PyTorch: one matrix product, torch.topk"),
                in_python("numpy_tensorized", "numpy_gaussian", "NumPy: all differences stored"),
                in_python("numpy_gram", "numpy_gaussian", "NumPy: BLAS products, in place")}),
           .device_bytes = device_bytes,

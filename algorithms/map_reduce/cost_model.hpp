@@ -314,27 +314,53 @@ inline KernelCost tensor_cost(const DeviceFigures& device, const CallTraits& cal
   return cost;
 }
 
-/// The kernels that take the products of warpgroups, after one that splits the columns.
+/// Of a kernel after one that splits `numbers` of each column: 4 bytes of a number are read, and 4
+/// written, at half the speed of reading.
+inline void add_splitting(const DeviceFigures& device, int numbers, KernelCost& cost) {
+  cost.prepared_column_ns = 16.0 * numbers / device.memory_bytes_per_ns;
+  cost.launch_ns += device.split_columns_ns;
+}
+
+/// Steps of 16 that the kernels which take the products of warpgroups take for so many coordinates.
+inline double warpgroup_steps(int coordinates) {
+  return static_cast<double>(divide_up(coordinates, 16));
+}
+
+/// warpgroup_lists_kernel. listed: entries of a row's list.
+inline KernelCost warpgroup_lists_cost(const DeviceFigures& device, const CallTraits& call,
+                                       int block_rows, int tile, int listed) {
+  const int dimension = call.coordinates - 1;
+  KernelFigures figures = device.warpgroup_lists;
+  figures.block_ns +=
+      listed * device.warpgroup_list_entry_ns + dimension * device.warpgroup_list_row_ns;
+  figures.pair_ns += warpgroup_steps(dimension) * device.warpgroup_lists_step_ns;
+  KernelCost cost = kernel_cost(device, call, block_rows, tile, figures, 16);
+  cost.settling_columns = call.settling_columns * device.settling_of_warpgroup_lists;
+  cost.long_state_bytes = call.state_bytes;
+  cost.merge_byte_ns = device.merge_byte_of_lists_ns;
+  cost.most_columns = most_listed_columns;
+  add_splitting(device, dimension, cost);
+  return cost;
+}
+
+/// The other kernels that take the products of warpgroups.
 inline KernelCost warpgroup_cost(const DeviceFigures& device, const CallTraits& call,
                                  int block_rows, int tile) {
   KernelFigures figures = device.warpgroup_sum;
   figures.block_ns += call.coordinates * device.warpgroup_sum_row_ns;
-  const auto steps_of = [](int coordinates) {
-    return static_cast<double>(divide_up(coordinates, 16));
-  };
   if (call.gram_form == GramForm::least) {
     figures = device.warpgroup_least;
     figures.block_ns += call.coordinates * device.warpgroup_least_row_ns;
-    figures.pair_ns += steps_of(call.coordinates - 1) * device.warpgroup_least_step_ns;
+    figures.pair_ns += warpgroup_steps(call.coordinates - 1) * device.warpgroup_least_step_ns;
   } else if (call.signal == 1) {
-    figures.pair_ns += steps_of(call.coordinates) * device.warpgroup_sum_step_ns;
+    figures.pair_ns += warpgroup_steps(call.coordinates) * device.warpgroup_sum_step_ns;
   } else {
     figures.block_ns += call.signal * device.warpgroup_signal_ns;
     // 8, 16, 32 or 64 numbers.
     const auto eights =
         static_cast<double>(std::bit_ceil(static_cast<unsigned>(divide_up(call.signal, 8))));
     if (call.coordinates > 16) {
-      figures.pair_ns += steps_of(call.coordinates) * device.warpgroup_sum_step_ns +
+      figures.pair_ns += warpgroup_steps(call.coordinates) * device.warpgroup_sum_step_ns +
                          device.warpgroup_tf32_split_ns + eights * device.warpgroup_tf32_eight_ns;
       if (block_rows < 192) figures.pair_ns += device.warpgroup_two_ns;
     } else {
@@ -343,17 +369,13 @@ inline KernelCost warpgroup_cost(const DeviceFigures& device, const CallTraits& 
                                                   : eights * device.warpgroup_eight_signals_ns);
       // The square is one coordinate more.
       if (call.coordinates > 8) {
-        figures.pair_ns += steps_of(call.coordinates + 1) * device.warpgroup_signals_step_ns;
+        figures.pair_ns += warpgroup_steps(call.coordinates + 1) * device.warpgroup_signals_step_ns;
       }
     }
   }
   KernelCost cost = kernel_cost(device, call, block_rows, tile, figures, 16);
   cost.long_state_bytes = std::max(0, call.state_bytes - 8);
-  // 4 bytes of each coordinate, and number of the signal, are read, and 4 written, at half the
-  // speed of reading.
-  const int numbers = call.coordinates + (call.signal > 1 ? call.signal : 0);
-  cost.prepared_column_ns = 16.0 * numbers / device.memory_bytes_per_ns;
-  cost.launch_ns += device.split_columns_ns;
+  add_splitting(device, call.coordinates + (call.signal > 1 ? call.signal : 0), cost);
   return cost;
 }
 

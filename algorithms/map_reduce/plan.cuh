@@ -21,6 +21,7 @@
 #include "map_reduce/variant.hpp"
 #include "map_reduce/warp_lists.cuh"
 #include "map_reduce/warpgroup_least.cuh"
+#include "map_reduce/warpgroup_lists.cuh"
 #include "map_reduce/warpgroup_signals.cuh"
 #include "map_reduce/warpgroup_sum.cuh"
 
@@ -140,7 +141,7 @@ using SignalTileOf = SignalTile<ExponentialOf<Problem>::dimension, ExponentialOf
 template <class Problem>
 constexpr bool has_warpgroups =
     has_warpgroup_sum<ExponentialOf<Problem>> || has_warpgroup_signals<ExponentialOf<Problem>> ||
-    has_warpgroup_least<Problem>;
+    has_warpgroup_least<Problem> || has_warpgroup_lists<Problem>;
 /// It, and the one that splits the columns before it: act.operator()<Storage, SplitterStorage>(
 /// kernel, splitting kernel), with what blocks of both have in dynamic shared memory.
 template <class Problem, class Act>
@@ -155,6 +156,10 @@ auto with_warpgroup_kernels(Act&& act) {
     return act.template
     operator()<WarpgroupLeastStorage<Problem>, LeastSplitterStorage<Problem::Formula::dimension>>(
         warpgroup_least_kernel<Problem>, split_least_kernel<Problem>);
+  } else if constexpr (has_warpgroup_lists<Problem>) {
+    return act.template
+    operator()<WarpgroupListsStorageOf<Problem>, LeastSplitterStorage<Problem::Formula::dimension>>(
+        warpgroup_lists_kernel<Problem>, split_least_kernel<Problem>);
   } else {
     return act.template operator()<WarpgroupSignalsStorageOf<Problem>,
                                    SplitColumnsAndSignalsStorage<Form::dimension, Form::signal>>(
@@ -336,8 +341,13 @@ const std::vector<Candidate>& candidates_of() {
     }
     if constexpr (has_warpgroups<Problem>) {
       with_warpgroup_kernels<Problem>([&]<class Storage, class>(auto, auto) {
-        const KernelCost cost =
-            warpgroup_cost(device, call, Storage::block_rows, Storage::Tile::columns);
+        KernelCost cost{};
+        if constexpr (has_warpgroup_lists<Problem>) {
+          cost = warpgroup_lists_cost(device, call, Storage::block_rows, Storage::Tile::columns,
+                                      Storage::listed);
+        } else {
+          cost = warpgroup_cost(device, call, Storage::block_rows, Storage::Tile::columns);
+        }
         made.push_back({Variant::tensor, false, true, 0, cost, can_run_warpgroups<Problem>});
       });
     }

@@ -122,14 +122,12 @@ __device__ __forceinline__ void warp_merge_lists(Listed<T> (&lists)[Count][Steps
   }
 }
 
-/// The lists of a block's rows, and the columns that wait, in shared memory.
+/// The lists of a block's rows, in shared memory.
 template <class T, int K, int Rows>
-struct RowLists {
+struct SortedLists {
   static constexpr int steps = K <= 32 ? 1 : K <= 64 ? 2 : 4;  ///< entries of a lane
-  static constexpr int most_waiting = 2 * warp_threads;
   T values[Rows][K];
   ListedColumn columns[Rows][K];
-  ListedColumn waiting[Rows][most_waiting];
 
   /// One warp; a warp barrier must follow.
   __device__ __forceinline__ void clear(int row) {
@@ -186,6 +184,13 @@ struct RowLists {
     __syncwarp();  // the lists are there
     return true;
   }
+};
+
+/// The same and the columns that wait for them.
+template <class T, int K, int Rows>
+struct RowLists : SortedLists<T, K, Rows> {
+  static constexpr int most_waiting = 2 * warp_threads;
+  ListedColumn waiting[Rows][most_waiting];
 };
 
 /// Rows of a warp, and how they lie in its lanes: lane 4 g + t has rows g and g + 8.
@@ -312,6 +317,7 @@ __device__ __forceinline__ void block_finish_lists(const Problem& problem, const
                                                    Lists& lists) {
   using T = std::remove_reference_t<decltype(Lists::values[0][0])>;
   constexpr int K = Problem::Reduction::length;
+  constexpr int at_once = K < warp_threads ? warp_threads / K : 1;  // lists that are merged
   const auto for_each_row = [&](auto act) {
     for (int row = warp_index(); row < Rows && first_row + row < problem.rows;
          row += static_cast<int>(blockDim.x) / warp_threads) {
@@ -342,16 +348,18 @@ __device__ __forceinline__ void block_finish_lists(const Problem& problem, const
         for_each_row([&](int row, std::int64_t i) {
           __syncwarp();  // the list was read
           lists.clear(row);
-          for (std::int64_t n = 0; n < count; ++n) {
-            const auto& state = partials[(first + n * step) * problem.rows + i];
+          for (std::int64_t n = 0; n < count; n += at_once) {
             for (int begin = 0; begin < K; begin += warp_threads) {
-              const int place = begin + lane_index();
+              const int which = at_once > 1 ? lane_index() / K : 0;
+              const int place = begin + lane_index() - which * K;
               Listed<T> entry[1] = {none_listed<T>()};
-              if (place < K && state.j[place] >= 0) {
-                entry[0] = {state.values[place], static_cast<ListedColumn>(state.j[place])};
+              if (which < at_once && n + which < count && place < K) {
+                const auto& state = partials[(first + (n + which) * step) * problem.rows + i];
+                const std::int64_t j = state.j[place];
+                if (j >= 0) entry[0] = {state.values[place], static_cast<ListedColumn>(j)};
               }
               const int rows[1] = {row};
-              if (!lists.take(rows, entry, /*are_sorted=*/true)) break;
+              if (!lists.take(rows, entry, /*are_sorted=*/at_once == 1)) break;
             }
           }
         });

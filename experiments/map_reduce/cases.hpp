@@ -25,6 +25,9 @@ std::unique_ptr<harness::Problem> make_nearest_100(const harness::Parameters& pr
 /// The nearest column in 16, 64 or 128 dimensions, float32.
 std::unique_ptr<harness::Problem> make_nearest_in_many_dimensions(
     const harness::Parameters& problem);
+/// The 10 nearest columns in 64 or 128 dimensions, and the 100 nearest ones in 64, float32.
+std::unique_ptr<harness::Problem> make_k_nearest_in_many_dimensions(
+    const harness::Parameters& problem);
 /// Other formulas and reductions in three dimensions, float32.
 std::unique_ptr<harness::Problem> make_other(const harness::Parameters& problem);
 

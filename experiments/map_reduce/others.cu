@@ -27,7 +27,7 @@ std::unique_ptr<harness::Problem> make_other(const Parameters& problem) {
       ", accuracy " + problem.text("accuracy") +
       " is not compiled: there are gaussian with sum; and, with d 3, float32 and accuracy block, "
       "laplacian with sum, log_gaussian with log_sum_exp, squared_distance with argmin (d 16, 64 "
-      "and 128, too) or argkmin");
+      "and 128, too) or argkmin (d 64 and 128, too)");
 }
 
 }  // namespace warpath::experiments::pairs

@@ -1,7 +1,7 @@
 """Gaussian sums in float32 by PyTorch, for torch_gaussian.py: a textbook's form, and better ones.
 
 Each takes x (m x d), y (n x d), b (n x 1) and a number of rows to take at a time, and returns the
-sums of all m rows, m x 1.
+sums of all m rows, m x 1. And the k nearest columns.
 """
 
 from __future__ import annotations
@@ -44,6 +44,17 @@ def gram(x: torch.Tensor, y: torch.Tensor, b: torch.Tensor, rows: int) -> torch.
         values = torch.mm(left[i : i + rows], right).exp_()
         torch.mm(values, b, out=sums[i : i + rows])
     return sums
+
+
+@torch.inference_mode()
+def k_nearest(x: torch.Tensor, y: torch.Tensor, k: int, rows: int) -> torch.Tensor:
+    """The k nearest columns of each row, m x k: |y|^2 - 2 x . y by one product, and torch.topk."""
+    y_square = y.square().sum(1)
+    columns = torch.empty(len(x), k, dtype=torch.int64, device=x.device)
+    for i in range(0, len(x), rows):
+        values = torch.addmm(y_square, x[i : i + rows], y.T, alpha=-2)
+        columns[i : i + rows] = torch.topk(values, k, largest=False).indices
+    return columns
 
 
 def rows_that_fit(m: int, bytes_a_row: int, free: int) -> int:

@@ -115,6 +115,7 @@ TEST(CostModel, NoCutTakesLessThanTheLeast) {
     for (const int rows : {512, 256, 128})
       costs.push_back(tensor_cost(h200_figures, call, rows, 2));
     costs.push_back(warpgroup_cost(h200_figures, call, 256, 64));
+    costs.push_back(warpgroup_lists_cost(h200_figures, call, 256, 128, 26));
     for (const KernelCost& cost : costs) {
       for (const std::int64_t rows : {1, 15, 1000, 33'333, 1'000'000}) {
         for (const std::int64_t columns : {1, 700, 100'003, 10'000'000}) {
@@ -198,6 +199,30 @@ TEST(CostModel, StepsOfWarpgroupsCost) {
   const KernelCost three = warpgroup_cost(h200_figures, call, 256, 64);
   EXPECT_NEAR(three.figures.pair_ns, two + h200_figures.warpgroup_sum_step_ns, 1e-12);
   EXPECT_DOUBLE_EQ(three.prepared_column_ns, 16 * 33 / h200_figures.memory_bytes_per_ns);
+}
+
+TEST(CostModel, ListsOfWarpgroupsCost) {
+  CallTraits call{.column_bytes = 4 * 32,
+                  .state_bytes = 120,
+                  .tile_columns = 64,
+                  .is_double = false,
+                  .instructions = 8,
+                  .settling_columns = 8000,
+                  .gram_form = GramForm::least,
+                  .coordinates = 33};
+  const auto cost_of = [&](int listed) {
+    return warpgroup_lists_cost(h200_figures, call, 256, 128, listed);
+  };
+  EXPECT_NEAR(cost_of(27).figures.block_ns,
+              cost_of(26).figures.block_ns + h200_figures.warpgroup_list_entry_ns, 1e-6);
+  EXPECT_EQ(cost_of(26).most_columns, most_listed_columns);
+  const double two = cost_of(26).figures.pair_ns;
+  call.coordinates = 34;
+  EXPECT_NEAR(cost_of(26).figures.pair_ns, two + h200_figures.warpgroup_lists_step_ns, 1e-12);
+  // Blocks settle and merge: not as many parts as there are tiles.
+  const Cut cut = best_cut(cost_of(26), 1000, 300'000, 132);
+  EXPECT_GT(cut.parts, 8);
+  EXPECT_LT(cut.parts, 66);
 }
 
 TEST(CostModel, SignalsOfWarpgroupsCost) {

@@ -152,7 +152,7 @@ MUTATIONS = [
     ),
     (
         "least by warpgroups: all candidates have the first column",
-        "const int column = first_column + <<<c / 2 * 8 + c % 2 ||| 0>>>;",
+        "const int column = first_column + <<<c / 2 * 8 + c % 2 ||| 0>>>; shared.candidates",
     ),
     (
         "least by warpgroups: candidates without room are forgotten",
@@ -177,6 +177,51 @@ MUTATIONS = [
     (
         "least by warpgroups: rows that are far are taken for near ones",
         "is_near = is_near && <<<square <= farthest_column * farthest_column ||| true>>>;",
+    ),
+    (
+        "lists by warpgroups: columns without room are forgotten",
+        "if (note_listed(rows[r], place, values[c / 2][2 * r + c % 2], column, shared)) { "
+        "candidates[r] &= ~(1u << c); } {{{++place; ||| ++place; candidates[r] &= ~(1u << c);}}}",
+    ),
+    (
+        "lists by warpgroups: all columns have the lane's least value",
+        "if (note_listed(rows[r], place, <<<values[c / 2][2 * r + c % 2] ||| least[r]>>>, column, shared))",
+    ),
+    (
+        "lists by warpgroups: the limit has no error",
+        "const float end = values[K - 1] + <<<2 * rows.error(r, reach, lost) ||| 0>>>;",
+    ),
+    (
+        "lists by warpgroups: a list that is full of columns that are alike is believed",
+        "unsigned lacking = __ballot_sync(full_warp, <<<!(lists.values[own][listed - 1] > limit) ||| false>>>);",
+    ),
+    (
+        "lists by warpgroups: infinite distances are believed",
+        "if (<<<!(lists.values[row][K - 1] < infinity) ||| false>>>) lacking |= 1u << (row - first);",
+    ),
+    (
+        "lists by warpgroups: what is noted last is not listed",
+        "stream.release(n); } {{{warp_list_noted(range.begin, 1, shared); ||| ;}}} if (lane % 4 == 0) {",
+    ),
+    (
+        "lists by warpgroups: tiles that are far are left out",
+        "const unsigned wanted = <<<is_far ? (1u << list_rows) - 1 : lacking ||| lacking>>>;",
+    ),
+    (
+        "lists by warpgroups: rows that are far are taken for near ones",
+        "const bool is_near = <<<rows.lengths[r] <= farthest_column ||| true>>>;",
+    ),
+    (
+        "lists by warpgroups: a square that is left over is rounded twice",
+        "const bool is_one = <<<D % step == 1 ||| false>>> && first_k == D - 1;",
+    ),
+    (
+        "lists by warpgroups: columns count from the part's first",
+        "static_cast<ListedColumn>(<<<first_column ||| 0>>> + noted[1])",
+    ),
+    (
+        "lists: of parts that are merged at once the first counts",
+        "const auto& state = partials[(first + (n + <<<which ||| 0>>>) * step) * problem.rows + i];",
     ),
     (
         "signals by warpgroups: the differences of the second half of the columns are left out",

@@ -3,28 +3,12 @@
 // differences.
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
-#include "../test_size.hpp"
 #include "warpgroups.cuh"
 
 namespace warpath::map_reduce::test {
 namespace {
-
-template <int D>
-constexpr int least_tile = detail::LeastTile<D>::columns;
-
-/// Points of D coordinates, one after the other.
-struct Points {
-  std::vector<float> x;
-  std::vector<float> y;
-};
-
-template <int D>
-Points uniform_points(int M, int N, double low = 0, double span = 1) {
-  return {uniform<float>(M * D, 18, low, span), uniform<float>(N * D, 19, low, span)};
-}
 
 /// The least distance of each row, and its first column, in floats as the formula adds them up, so
 /// that the same ones are equal; infinity and -1 where there is none that is a number.
@@ -37,16 +21,7 @@ std::vector<Nearest> nearest(const Points& points) {
   std::vector<Nearest> all(points.x.size() / D);
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = 0; j < points.y.size() / D; ++j) {
-      float square = 0;
-      for (std::size_t first = 0; first < D; first += 16) {
-        const bool is_one = first > 0 && first + 1 == D;  // added in one rounding
-        float part = is_one ? std::exchange(square, 0.0f) : 0.0f;
-        for (std::size_t k = first; k < std::min<std::size_t>(D, first + 16); ++k) {
-          const float difference = points.x[i * D + k] - points.y[j * D + k];
-          part = std::fma(difference, difference, part);
-        }
-        square += part;
-      }
+      const float square = squared_distance_in_floats<D>(points, i, j);
       if (square < all[i].value || (square == infinity && all[i].j < 0)) {
         all[i] = {square, static_cast<std::int64_t>(j)};
       }
@@ -55,10 +30,6 @@ std::vector<Nearest> nearest(const Points& points) {
   return all;
 }
 
-std::vector<Options> few_parts() {
-  if (is_small()) return {one_part};
-  return {one_part, tensor};
-}
 template <int D>
 void expect_the_nearest(const Points& points, const std::vector<Options>& options = few_parts()) {
   const DeviceBuffer<float> x = on_device(points.x);
@@ -218,7 +189,6 @@ TEST(WarpgroupLeast, IsTakenWhereItCanBe) {
   EXPECT_EQ(plan_of_nearest<20>(ArgMin<float>()).takes_warpgroups, has_warpgroup_code());
   EXPECT_EQ(plan_of_nearest<20>(Min<float>()).takes_warpgroups, has_warpgroup_code());
   EXPECT_FALSE(plan_of_nearest<3>(ArgMin<float>()).takes_warpgroups);
-  EXPECT_FALSE((plan_of_nearest<20>(ArgKMin<float, 4>()).takes_warpgroups));
 }
 
 }  // namespace

@@ -1,6 +1,13 @@
 // What the tests of kernels that take the products of warpgroups share.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "../test_size.hpp"
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "support.cuh"
@@ -20,6 +27,43 @@ __global__ void needs_warpgroups_kernel() {
 /// Whether the device has them, and the tests are compiled for it.
 inline bool has_warpgroup_code() {
   return can_run(detail_of_tests::needs_warpgroups_kernel<>, {.hopper = true, .sm_90a = true});
+}
+
+/// Columns of a tile of the search for nearest columns.
+template <int D>
+inline constexpr int least_tile = detail::LeastTile<D>::columns;
+
+/// Points of D coordinates, one after the other.
+struct Points {
+  std::vector<float> x;
+  std::vector<float> y;
+};
+
+template <int D>
+Points uniform_points(int M, int N, double low = 0, double span = 1) {
+  return {uniform<float>(M * D, 18, low, span), uniform<float>(N * D, 19, low, span)};
+}
+
+/// The squared distance of row i and column j, added up as the formula does it: so that the same
+/// ones are equal.
+template <int D>
+float squared_distance_in_floats(const Points& points, std::size_t i, std::size_t j) {
+  float square = 0;
+  for (std::size_t first = 0; first < D; first += 16) {
+    const bool is_one = first > 0 && first + 1 == D;  // added in one rounding
+    float part = is_one ? std::exchange(square, 0.0f) : 0.0f;
+    for (std::size_t k = first; k < std::min<std::size_t>(D, first + 16); ++k) {
+      const float difference = points.x[i * D + k] - points.y[j * D + k];
+      part = std::fma(difference, difference, part);
+    }
+    square += part;
+  }
+  return square;
+}
+
+inline std::vector<Options> few_parts() {
+  if (is_small()) return {one_part};
+  return {one_part, tensor};
 }
 
 }  // namespace warpath::map_reduce::test

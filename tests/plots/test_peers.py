@@ -597,9 +597,14 @@ def test_what_the_triton_kernel_does_not_do(changes, reason):
     assert (found is None) if reason is None else (reason in found)
 
 
+def gaussian_peers(program):
+    """Those of a program that do Gaussian sums."""
+    return [each for each in program.peers() if isinstance(each, peer_points.GaussianPeer)]
+
+
 @pytest.mark.parametrize("program", [torch_gaussian, numpy_gaussian])
 def test_what_tensorized_code_does_not_do(program):
-    for peer in program.peers():
+    for peer in gaussian_peers(program):
         assert peer.cannot(problem(m=10**5, n=10**5, d=64)) is None
         for changes in ({"formula": "laplacian"}, {"number": "float64"}):
             assert "gaussian in float32 only" in peer.cannot(problem(**changes))
@@ -613,10 +618,9 @@ def test_what_tensorized_code_does_not_do(program):
     ],
 )
 def test_forms_of_one_formula_are_peers_alike(program, clock, forms):
-    peers = program.peers()
+    peers = gaussian_peers(program)
     assert [peer.variant for peer in peers] == forms
     for peer in peers:
-        assert isinstance(peer, peer_points.GaussianPeer)
         assert (peer.clock, peer.waits_for_gpu, peer.max_pairs) == (clock, False, 1e12)
 
 
@@ -660,6 +664,55 @@ def test_torchs_peers_call_their_forms(monkeypatch, form, rows):
     made.clear()
     prepared.call()
     assert made == [(inputs.x, inputs.y, inputs.b, rows)]
+
+
+def several_nearest(**changes):
+    return problem(**{"formula": "squared_distance", "reduction": "argkmin", **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, None),
+        ({"reduction": "argkmin_100", "d": 64}, None),
+        ({"reduction": "argmin"}, "several nearest columns"),
+        ({"formula": "gaussian", "reduction": "sum"}, "several nearest columns"),
+        ({"number": "float64"}, "float32 only"),
+    ],
+)
+def test_what_topk_does_not_do(changes, reason):
+    found = torch_gaussian.KNearest().cannot(several_nearest(**changes))
+    assert (found is None) if reason is None else (reason in found)
+
+
+def test_topk_takes_the_fastest_number_of_rows(monkeypatch):
+    from unittest.mock import MagicMock
+
+    fake, forms, made = FakeGpu(monkeypatch), MagicMock(), []
+    times_us = {10: 30, 20: 10, 40: 20}
+
+    def run(x, y, k, rows):
+        made.append((x, y, k, rows))
+        fake.enqueue(1, times_us[rows])
+
+    forms.k_nearest = run
+    forms.rows_to_try = lambda m, n, free: [10, 20, 40]
+    fake.torch.cuda.mem_get_info = lambda: (9, 10)
+    fake.torch.cuda.OutOfMemoryError = MemoryError
+    monkeypatch.setitem(sys.modules, "torch_forms", forms)
+    monkeypatch.setitem(sys.modules, "peer_gpu", fake.module)
+    inputs = MagicMock()
+    prepared = torch_gaussian.KNearest().prepare(several_nearest(n=7), inputs)
+    assert prepared.choices == {"rows_at_a_time": "20"}
+    made.clear()
+    prepared.call()
+    assert made == [(inputs.x, inputs.y, 7, 20)]
+
+
+def test_a_product_of_floats_need_not_tell_near_columns_apart():
+    allowed = peer_points.tolerances(several_nearest())
+    assert list(allowed) == ["block", "plain"]
+    assert allowed["plain"].each > allowed["block"].each
 
 
 # ---------------------------------------------------------------- Triton's shapes
