@@ -56,7 +56,7 @@ MUTATIONS = [
     ),
     (
         "lists: an infinite value finds no room",
-        "if (!(least < lasts[r].value) <<<&& !has_room ||| >>>) continue;",
+        "if (<<<!(least < lasts[r].value) && !has_room ||| !(least < lasts[r].value)>>>) continue;",
     ),
     (
         "lists: of merged parts only the first 32 entries",
@@ -136,7 +136,7 @@ MUTATIONS = [
     ),
     (
         "warpgroup sums: steps of 16 coordinates replace each other",
-        "for (int q = 0; q < 4; ++q) products[e][q] <<<+= sums[e][q] ||| = sums[e][q]>>>;",
+        "for (int q = 0; q < 4; ++q) {{{products[e][q] += sums[e][q]; ||| products[e][q] = sums[e][q];}}}",
     ),
     (
         "least by warpgroups: rows lose nothing as halves",
@@ -156,7 +156,7 @@ MUTATIONS = [
     ),
     (
         "least by warpgroups: candidates without room are forgotten",
-        "if (place >= Storage::most_candidates) <<<break ||| { candidates[r] = 0; break; }>>>;",
+        "if (place >= Storage::most_candidates) {{{break; ||| candidates[r] = 0; break;}}}",
     ),
     (
         "least by warpgroups: a row has one candidate",
@@ -241,7 +241,7 @@ MUTATIONS = [
     ),
     (
         "signals by warpgroups: the low halves of signals are left out",
-        "if constexpr (takes_both) sums[e][q] <<<+= sums[eights + e][q] ||| += 0>>>;",
+        "if constexpr (takes_both) {{{sums[e][q] += sums[eights + e][q]; ||| ;}}}",
     ),
     (
         "signals by warpgroups: sums of tiles that are far replace the others",

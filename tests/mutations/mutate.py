@@ -48,6 +48,7 @@ RUNS = [
 ]
 SANITIZERS = [("ThreadSanitizer", "thread"), ("AddressSanitizer and UBSan", "address")]
 EXPRESSION = re.compile(r"<<<(.*?) \|\|\| (.*?)>>>", re.DOTALL)
+NO_EXPRESSION = re.compile(r"$|(break|continue|return)\b|[-+*/%&|^]?=[^=]|\{|&&|\|\|")
 STATEMENT = re.compile(r"\{\{\{(.*?) \|\|\| (.*?)\}\}\}", re.DOTALL)
 
 
@@ -93,6 +94,8 @@ def choice_of(mutation_text: str, number: int) -> tuple[re.Pattern, str]:
         if match is None:
             continue
         old, new = match.group(1), match.group(2)
+        if marked is EXPRESSION and (NO_EXPRESSION.match(old) or NO_EXPRESSION.match(new)):
+            raise ValueError(f"no expression, mark the statement: {mutation_text}")
         before = mutation_text[: match.start()]
         after = mutation_text[match.end() :]
         search = pattern_of(before) + r"\s*(" + pattern_of(old) + r")\s*" + pattern_of(after)

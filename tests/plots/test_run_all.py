@@ -1,5 +1,6 @@
 """run_all.sh: what it refuses, and that this helps; where it can be run. Nothing is built."""
 
+import contextlib
 import os
 import pty
 import shutil
@@ -178,6 +179,15 @@ def test_a_clone_that_was_moved_or_copied_is_configured_anew(clone, move):
     assert "configured in" not in run_clone(new, "--backend=emulated").stdout
 
 
+def all_that_was_said(terminal):
+    """What was written to the other end of a terminal, which is closed there."""
+    said = b""
+    with contextlib.suppress(OSError):  # at its end
+        while part := os.read(terminal, 1 << 16):
+            said += part
+    return said.decode()
+
+
 @pytest.mark.parametrize(
     ("number", "status"),
     [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)],
@@ -212,5 +222,5 @@ def test_a_signal_ends_the_run_with_its_status(clone, number, status):
         done.kill()
         done.wait()
     if number != signal.SIGHUP:
-        assert "Interrupted." in os.read(terminal, 1 << 16).decode()
+        assert "Interrupted." in all_that_was_said(terminal)
         os.close(terminal)
