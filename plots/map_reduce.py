@@ -29,6 +29,7 @@ LOOKS = {
     "keops_2d": style.Look("KeOps GPU_2D", style.PEER, "P", "--", 1.4, 3),
     "keops": style.Look("KeOps, the faster scheme", style.PEER, "X", "-", 1.4, 3),
     "triton": style.Look("Triton", style.OTHER_PEER, "p", "-.", 1.4, 3),
+    "torch_topk": style.Look("PyTorch, topk", style.PEER, "h", "-.", 1.4, 3),
 }
 ROWS = "number of rows, m"
 SQUARE = "number of rows and of columns, m = n"
@@ -63,6 +64,7 @@ PUBLISHED_LOOKS = {
 
 # The formula that each reduction has by default.
 USUAL_FORMULAS = {"sum": "gaussian", "log_sum_exp": "log_gaussian"}
+LEAST_COUNTS = {"argkmin": 10, "argkmin_100": 100}
 REDUCTION_NAMES = {"log_sum_exp": "LogSumExp"}
 FORMULA_NAMES = {"log_gaussian": "log-Gaussian", "gaussian": "Gaussian", "laplacian": "Laplacian"}
 
@@ -707,6 +709,47 @@ def signals(archive: Archive) -> Figure:
     )
 
 
+def _in_many_dimensions(
+    archive: Archive, peer: str, name: Callable[[Row], str], what: str, title: str
+) -> Figure:
+    """Our choice beside threads over rows or columns, and the peer."""
+    every = ("automatic", "tuned_2d", peer)
+    return _cases_figure(archive, archive.timed_rows(every), every, name, what, title)
+
+
+def many_dimensions(archive: Archive) -> Figure:
+    """Time of sums in many dimensions, of one number a column and of several."""
+    return _in_many_dimensions(
+        archive,
+        "triton",
+        lambda row: f"D = {row.params['d']}, E = {row.params.get('e', 1)}, {_size(row)}",
+        "dimensions; numbers of a signal; rows x columns",
+        "Many dimensions: Gaussian sum, float32",
+    )
+
+
+def nearest(archive: Archive) -> Figure:
+    """Time of the nearest column in many dimensions."""
+    return _in_many_dimensions(
+        archive,
+        "triton",
+        _size_and_dimension,
+        "dimensions; rows x columns",
+        "The nearest column in many dimensions, float32",
+    )
+
+
+def k_nearest(archive: Archive) -> Figure:
+    """Time of several nearest columns in many dimensions."""
+    return _in_many_dimensions(
+        archive,
+        "torch_topk",
+        lambda row: f"K = {LEAST_COUNTS[row.params['reduction']]}, {_size_and_dimension(row)}",
+        "K; dimensions; rows x columns",
+        "Several nearest columns in many dimensions, float32",
+    )
+
+
 # ---------------------------------------------------------------- accuracy
 
 
@@ -777,6 +820,9 @@ FIGURES = [
     FigureSpec("map_reduce_cases", "cases", cases),
     FigureSpec("map_reduce_few_rows", "few_rows", few_rows),
     FigureSpec("map_reduce_signals", "signals", signals),
+    FigureSpec("map_reduce_many_dimensions", "many_dimensions", many_dimensions),
+    FigureSpec("map_reduce_nearest", "nearest", nearest),
+    FigureSpec("map_reduce_k_nearest", "k_nearest", k_nearest),
     FigureSpec("map_reduce_choice", "choice", choice),
     FigureSpec("map_reduce_accuracy", "accuracy", accuracy),
 ]

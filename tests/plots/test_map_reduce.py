@@ -263,6 +263,21 @@ def test_few_rows_are_drawn_by_problem(draw):
     assert len(figure_checks.values_in(axes)) == 3 * 6
 
 
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("many_dimensions", "D = 16, E = 1, 20k"),
+        ("nearest", "D = 16, 20k"),
+        ("k_nearest", "K = 10, D = 64, 20k"),
+    ],
+)
+def test_many_dimensions_are_drawn_by_problem(draw, name, first):
+    axes = draw(name).axes[0]
+    problems = [label.get_text() for label in axes.get_yticklabels()]
+    assert problems[0] == first and len(set(problems)) == len(problems)
+    assert len(figure_checks.values_in(axes)) == 3 * len(problems)
+
+
 @pytest.mark.parametrize("name", ["published", "memory", "claims"])
 def test_without_squares_there_is_nothing_over_n(draw, name):
     with pytest.raises(archives.NothingToDraw, match="no point with m = n"):

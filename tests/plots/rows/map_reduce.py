@@ -8,7 +8,7 @@ HOST = ("cpu", "cpu_openmp")
 PEERS = ("keops_1d", "keops_2d", "triton")
 TORCH, NUMPY = ("torch_tensorized", "torch_cdist"), ("numpy_tensorized",)
 ROLES = {"naive": "naive"} | dict.fromkeys(HOST, "oracle")
-ROLES |= dict.fromkeys((*PEERS, *TORCH, *NUMPY), "peer")
+ROLES |= dict.fromkeys((*PEERS, *TORCH, *NUMPY, "torch_topk"), "peer")
 # Invented: pairs a millisecond with many rows, the rows that are many, and the least time.
 SPEEDS = {
     "gpu_1d": (1.0e9, 3e4, 0.01),
@@ -23,6 +23,7 @@ SPEEDS = {
     "triton": (1.7e9, 4e4, 0.03),
     "torch_tensorized": (8.0e7, 1, 0.03),
     "torch_cdist": (9.0e7, 1, 0.03),
+    "torch_topk": (7.0e7, 1, 0.05),
     "numpy_tensorized": (0.9e5, 1, 0),
     "cpu": (1.0e5, 1, 0),
     "cpu_openmp": (1.2e6, 1, 0.01),
@@ -42,7 +43,7 @@ def row(variant, backend="cuda", accuracy="block", **params):
     point |= {"number": "float32", "seed": 42, "block_threads": 192, "rows_per_thread": 0}
     point |= {"splits": 0, "accuracy": accuracy} | params
     m, n = point["m"], point["n"]
-    kind = "cub" if variant in (*PEERS, *TORCH) else "single_pass"
+    kind = "cub" if variant in (*PEERS, *TORCH, "torch_topk") else "single_pass"
     kind = "std" if variant in (*HOST, *NUMPY) else kind
     made = synthetic.timed(synthetic.row(kind, backend), median_of(variant, m, n))
     made |= {"variant": variant, "role": ROLES.get(variant, "technique"), "params": point}
@@ -53,7 +54,7 @@ def row(variant, backend="cuda", accuracy="block", **params):
     made |= {"cache": "warm", "launches": 20}
     share = 1 + 0.3 * list(SPEEDS).index(variant)
     made["counters"] = {"relative_error": ERRORS[accuracy] * growth * share}
-    if variant not in (*PEERS, *TORCH):
+    if variant not in (*PEERS, *TORCH, "torch_topk"):
         made["counters"]["workspace_bytes"] = needed.get(variant, 0)
     if variant == "automatic":
         made["choices"] = {"variant": "tuned_2d" if m < 200 else "tensor"}
@@ -135,6 +136,35 @@ def signals(backend):
     return [row(name, backend, e=e, m=m, n=m) for e, m in problems for name in variants]
 
 
+def many_dimensions(backend):
+    kinds = [{"d": d, "e": e} for d, e in ((16, 1), (64, 1), (64, 16))]
+    return in_many_dimensions(backend, kinds, "triton")
+
+
+def nearest(backend):
+    kinds = [{"formula": "squared_distance", "reduction": "argmin", "d": d} for d in (16, 64)]
+    return in_many_dimensions(backend, kinds, "triton")
+
+
+def k_nearest(backend):
+    kinds = [
+        {"formula": "squared_distance", "reduction": name, "d": 64}
+        for name in ("argkmin", "argkmin_100")
+    ]
+    return in_many_dimensions(backend, kinds, "torch_topk")
+
+
+def in_many_dimensions(backend, kinds, peer):
+    variants = ("automatic", "tensor", "tuned_2d", peer)
+    problems = ((20_000, 20_000), (1000, 300_000))
+    return [
+        row(name, backend, m=m, n=n, **kind)
+        for kind in kinds
+        for m, n in problems
+        for name in variants
+    ]
+
+
 def choice(backend):
     kinds = [{"formula": "log_gaussian", "reduction": "log_sum_exp"}, {"e": 16}, {"d": 64}]
     kinds += [{"formula": "squared_distance", "reduction": "argmin"}, {"number": "float64"}]
@@ -151,3 +181,4 @@ def choice(backend):
 ROWS = {"published": published, "variants": variants, "block_size": block_size}
 ROWS |= {"memory": memory, "claims": claims, "cases": cases, "accuracy": accuracy}
 ROWS |= {"few_rows": few_rows, "signals": signals, "choice": choice}
+ROWS |= {"many_dimensions": many_dimensions, "nearest": nearest, "k_nearest": k_nearest}
