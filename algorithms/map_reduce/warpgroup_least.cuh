@@ -80,7 +80,8 @@ struct LeastTile {
 
 /// A centre for all rows: the mean of what lies between the least and the greatest coordinate of 16
 /// of them, so that a row that is far from all others does not move it. Only finite coordinates
-/// count, so that the centre is finite. The whole block; a barrier must follow.
+/// count, so that the centre is finite. (Sums have block_find_centre(): calls with few rows lost up
+/// to 17 % by what this one does more.) The whole block; a barrier must follow.
 template <class Problem, int D>
 __device__ __forceinline__ void block_find_middle(const Problem& problem, float (&centre)[D]) {
   constexpr int sampled = 16;
@@ -121,8 +122,8 @@ struct LeastSplitterStorage {
   unsigned most_lost;
 };
 
-/// A length that is the root of a sum of squares, at most.
-__device__ __forceinline__ float length_below(float square) {
+/// The root of a sum of squares, or a little more.
+__device__ __forceinline__ float length_at_most(float square) {
   return sqrtf(square) * (1 + 0x1p-10f);
 }
 
@@ -210,8 +211,8 @@ __global__ void split_least_kernel(const __grid_constant__ Problem problem,
   });
   __syncthreads();  // the largest ones are known
   if (threadIdx.x == 0) {
-    tile.reach = length_below(__uint_as_float(shared.farthest));
-    tile.lost = length_below(__uint_as_float(shared.most_lost));
+    tile.reach = length_at_most(__uint_as_float(shared.farthest));
+    tile.lost = length_at_most(__uint_as_float(shared.most_lost));
     tile.scale = scale;
     tile.is_far = is_far;
   }
@@ -292,8 +293,8 @@ struct LeastRows {
         square += __shfl_xor_sync(full_warp, square, distance);
         lost_square += __shfl_xor_sync(full_warp, lost_square, distance);
       }
-      lengths[half] = length_below(square);
-      lost[half] = length_below(lost_square);
+      lengths[half] = length_at_most(square);
+      lost[half] = length_at_most(lost_square);
       is_near = is_near && square <= farthest_column * farthest_column;
     }
     return is_near;
@@ -310,6 +311,40 @@ struct LeastRows {
            static_cast<float>(chunks_of(D) + 3) * 0x1p-21f * sum * sum + 0x1p-20f;
   }
 };
+
+/// A of a warpgroup's rows and of 64 columns of the tile, from `first` on, and the least of each of
+/// a lane's rows, or what `least` has, if that is less. All warps of the group.
+template <int D>
+__device__ __forceinline__ void warpgroup_find_values(const LeastRows<D>& rows,
+                                                      const LeastTile<D>& tile, int first,
+                                                      WarpgroupSums& values, float (&least)[2]) {
+  warpgroup_begin();
+#pragma unroll
+  for (int step = 0; step < LeastRows<D>::steps; ++step) {
+    warpgroup_multiply(rows.halves[step], tile.points.of(step, first), values, step == 0);
+  }
+  warpgroup_end(values);
+#pragma unroll
+  for (int e = 0; e < warpgroup_columns / 8; ++e) {
+    float squares[2];
+    load_vector(&tile.squares[first + 8 * e + lane_index() % 4 * 2], squares);
+#pragma unroll
+    for (int q = 0; q < 4; ++q) {
+      values[e][q] += squares[q % 2];
+      least[q / 2] = fminf(least[q / 2], values[e][q]);
+    }
+  }
+}
+
+/// Adds to `found` which values of a lane's row r are at most `limit`: bit 2 e + q for column 8 e +
+/// q of its own.
+__device__ __forceinline__ void find_values_up_to(float limit, const WarpgroupSums& values, int r,
+                                                  unsigned& found) {
+#pragma unroll
+  for (int c = 0; c < 16; ++c) {
+    if (values[c / 2][2 * r + c % 2] <= limit) found |= 1u << c;
+  }
+}
 
 /// The squared distance of row i and column j, added up as SquaredDistance adds it up, but for the
 /// copies of both points, which take more registers than there are. In vectors where that can be:
@@ -560,23 +595,8 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
 #pragma unroll 1
       for (int first = 0; first < Tile::columns; first += warpgroup_columns) {
         WarpgroupSums values;
-        warpgroup_begin();
-#pragma unroll
-        for (int step = 0; step < LeastRows<D>::steps; ++step) {
-          warpgroup_multiply(rows.halves[step], tile.points.of(step, first), values, step == 0);
-        }
-        warpgroup_end(values);
         float least[2] = {infinity, infinity};
-#pragma unroll
-        for (int e = 0; e < warpgroup_columns / 8; ++e) {
-          float squares[2];
-          load_vector(&tile.squares[first + 8 * e + lane % 4 * 2], squares);
-#pragma unroll
-          for (int q = 0; q < 4; ++q) {
-            values[e][q] += squares[q % 2];
-            least[q / 2] = fminf(least[q / 2], values[e][q]);
-          }
-        }
+        warpgroup_find_values(rows, tile, first, values, least);
         const bool is_near_end = least[0] <= limits[0] || least[1] <= limits[1];
         if (!__any_sync(full_warp, is_near_end)) continue;
 
@@ -590,10 +610,7 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
           if (least[r] > limits[r] || left < 0) continue;
-#pragma unroll
-          for (int c = 0; c < 16; ++c) {
-            if (values[c / 2][2 * r + c % 2] <= limits[r]) candidates[r] |= 1u << c;
-          }
+          find_values_up_to(limits[r], values, r, candidates[r]);
         }
         const int first_column = n * Tile::columns + first + lane % 4 * 2;
         while (!warp_note(candidates, least, rows_of_lane, first_column, shared)) {

@@ -7,9 +7,8 @@
 //
 //     warpgroup_lists_kernel      up to 256 rows a block, for each tile of its part:
 //        a warpgroup    64 rows, from registers, x 64 columns -> A = |v|^2 - 2 u . v, roughly
-//                       columns with A <= the row's limit: warp_note_listed()
-//        a warp         noted columns of a row, up to 32 -> its list, sorted by A:
-//        warp_list_noted()
+//                       columns with A <= the row's limit are noted: warp_note_listed()
+//        a warp         up to 32 noted columns -> the row's list, by A: warp_list_noted()
 //                 at the end: the listed columns' distances: warp_list_by_distance()
 //
 // The K-th distance of a row is at most E more than the K-th A of its list, so that no column
@@ -427,23 +426,8 @@ __global__ void __launch_bounds__(WarpgroupListsStorageOf<Problem>::threads, 1)
         next_listing = column + std::int64_t{column} * noted_between_listings / K;
       }
       WarpgroupSums values;
-      warpgroup_begin();
-#pragma unroll
-      for (int step = 0; step < LeastRows<D>::steps; ++step) {
-        warpgroup_multiply(rows.halves[step], tile.points.of(step, first), values, step == 0);
-      }
-      warpgroup_end(values);
       float least[2] = {most, most};
-#pragma unroll
-      for (int e = 0; e < warpgroup_columns / 8; ++e) {
-        float squares[2];
-        load_vector(&tile.squares[first + 8 * e + lane % 4 * 2], squares);
-#pragma unroll
-        for (int q = 0; q < 4; ++q) {
-          values[e][q] += squares[q % 2];
-          least[q / 2] = fminf(least[q / 2], values[e][q]);
-        }
-      }
+      warpgroup_find_values(rows, tile, first, values, least);
       unsigned left[2] = {0xFFFF, 0xFFFF};  // columns of the lane that have not been noted
       bool are_single = true;
       while (__any_sync(full_warp, least[0] <= limits[0] || least[1] <= limits[1])) {
@@ -451,10 +435,7 @@ __global__ void __launch_bounds__(WarpgroupListsStorageOf<Problem>::threads, 1)
 #pragma unroll
         for (int r = 0; r < 2; ++r) {
           if (!(least[r] <= limits[r])) continue;
-#pragma unroll
-          for (int c = 0; c < 16; ++c) {
-            if (values[c / 2][2 * r + c % 2] <= limits[r]) candidates[r] |= 1u << c;
-          }
+          find_values_up_to(limits[r], values, r, candidates[r]);
           candidates[r] &= left[r];
         }
         const bool has_several = __popc(candidates[0]) > 1 || __popc(candidates[1]) > 1;
