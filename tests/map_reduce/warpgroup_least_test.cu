@@ -177,6 +177,13 @@ TEST(WarpgroupLeast, SquaresBeyondTheRangeOfFloats) {
   }
 }
 
+// Rows that are beyond what a half holds, and rows to which all distances are infinite.
+TEST(WarpgroupLeast, ColumnsThatAreEquallyFarInFloats) {
+  constexpr int D = 20;
+  expect_the_nearest<D>(points_and_a_row_beyond_halves<D>(17, 71), {one_part});
+  expect_the_nearest<D>(points_infinitely_far_from_some_rows<D>(19, 71), {one_part});
+}
+
 template <int D, class Reduction>
 Plan plan_of_nearest(const Reduction& reduction) {
   const auto x = over_i(vectors<D>(DeviceSpan<const float>{nullptr, 1000 * D}));

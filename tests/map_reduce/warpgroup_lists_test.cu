@@ -73,22 +73,26 @@ TEST(WarpgroupLists, OfEveryLength) {
   }
 }
 
-// The values themselves.
+// The values themselves, of one dimension more than 16; from tiles that are far, too.
 TEST(WarpgroupLists, LeastDistances) {
-  constexpr int D = 20;
+  constexpr int D = 17;
   constexpr int K = 3;
-  const Points points = uniform_points<D>(71, 301);
-  const std::vector<std::int64_t> columns = k_nearest<D, K>(points);
-  std::vector<float> values;
-  for (std::size_t n = 0; n < columns.size(); ++n) {
-    values.push_back(
-        squared_distance_in_floats<D>(points, n / K, static_cast<std::size_t>(columns[n])));
+  Points points = uniform_points<D>(71, 301);
+  for (const bool is_far : {false, true}) {
+    SCOPED_TRACE(is_far);
+    if (is_far) points.y[5] = 1e30f;
+    const std::vector<std::int64_t> columns = k_nearest<D, K>(points);
+    std::vector<float> values;
+    for (std::size_t n = 0; n < columns.size(); ++n) {
+      values.push_back(
+          squared_distance_in_floats<D>(points, n / K, static_cast<std::size_t>(columns[n])));
+    }
+    const DeviceBuffer<float> x = on_device(points.x);
+    const DeviceBuffer<float> y = on_device(points.y);
+    const auto found = reduced(SquaredDistance<float, D>(), KMin<float, K>(),
+                               over_i(vectors<D>(x.span())), over_j(vectors<D>(y.span())), tensor);
+    EXPECT_EQ(numbers_of<float>(found), values);
   }
-  const DeviceBuffer<float> x = on_device(points.x);
-  const DeviceBuffer<float> y = on_device(points.y);
-  const auto found = reduced(SquaredDistance<float, D>(), KMin<float, K>(),
-                             over_i(vectors<D>(x.span())), over_j(vectors<D>(y.span())), tensor);
-  EXPECT_EQ(numbers_of<float>(found), values);
 }
 
 // No more columns than are wanted, or than a list has, or one more.
@@ -140,15 +144,19 @@ TEST(WarpgroupLists, RowsThatLackColumnsBesideOthers) {
 }
 
 // Halves lose as much as they may, and all in one direction: the nearest column seems farther than
-// more columns than a list has room for.
+// others, fewer or more than a list has room for.
 TEST(WarpgroupLists, RoundingThatAddsUp) {
   constexpr int D = 20;
   constexpr float down = 1 + 0x1p-11f - 0x1p-16f;  // a half loses nearly 2^-11 of it
-  Points points;
-  for (int i = 0; i < 16; ++i) points.x.insert(points.x.end(), D, i % 2 == 0 ? down : -down);
-  for (int n = 0; n < 30; ++n) points.y.insert(points.y.end(), D, 4 * (down - 0x1p-14f));
-  points.y.insert(points.y.end(), D, -2 * down);
-  expect_the_k_nearest<D, 10>(points, {one_part});
+  for (const int others : {12, 30}) {
+    Points points;
+    for (int i = 0; i < 16; ++i) points.x.insert(points.x.end(), D, i % 2 == 0 ? down : -down);
+    for (int n = 0; n < 70; ++n) {
+      points.y.insert(points.y.end(), D, n < others ? -2 * down : 30.0f);
+    }
+    points.y.insert(points.y.end(), D, 4 * (down - 0x1p-14f));  // when others have been listed
+    expect_the_k_nearest<D, 10>(points, {one_part});
+  }
 }
 
 // One row and one column lie so far away that for the others all columns are alike.
@@ -200,6 +208,13 @@ TEST(WarpgroupLists, SquaresBeyondTheRangeOfFloats) {
   }
 }
 
+// Rows that are beyond what a half holds, and rows to which all distances are infinite.
+TEST(WarpgroupLists, ColumnsThatAreEquallyFarInFloats) {
+  constexpr int D = 20;
+  expect_the_k_nearest<D, 10>(points_and_a_row_beyond_halves<D>(17, 71), {one_part});
+  expect_the_k_nearest<D, 10>(points_infinitely_far_from_some_rows<D>(19, 71), {one_part});
+}
+
 template <int D, class Reduction>
 bool takes_warpgroups(const Reduction& reduction) {
   const auto x = over_i(vectors<D>(DeviceSpan<const float>{nullptr, 1000 * D}));
@@ -217,7 +232,7 @@ struct Listing {
 // instructions.
 TEST(WarpgroupLists, AreTakenWhereTheyCanBe) {
   EXPECT_EQ((takes_warpgroups<20>(ArgKMin<float, 10>())), has_warpgroup_code());
-  EXPECT_EQ((takes_warpgroups<20>(KMin<float, 3>())), has_warpgroup_code());
+  EXPECT_EQ((takes_warpgroups<17>(KMin<float, 3>())), has_warpgroup_code());
   EXPECT_EQ((takes_warpgroups<33>(ArgKMin<float, 100>())), has_warpgroup_code());
   EXPECT_FALSE((takes_warpgroups<3>(ArgKMin<float, 100>())));
   EXPECT_TRUE((detail::has_warpgroup_lists<Listing<9, 113>>));

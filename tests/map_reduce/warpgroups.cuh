@@ -44,6 +44,30 @@ Points uniform_points(int M, int N, double low = 0, double span = 1) {
   return {uniform<float>(M * D, 18, low, span), uniform<float>(N * D, 19, low, span)};
 }
 
+/// Row 7 is so far away in one coordinate that a half of it is infinite; columns hardly differ
+/// there, and the first one lies on its other side. In floats all of them are equally far from it.
+template <int D>
+Points points_and_a_row_beyond_halves(int M, int N) {
+  Points points = uniform_points<D>(M, N);
+  for (auto* const of : {&points.x, &points.y}) {
+    for (std::size_t k = 3; k < of->size(); k += D) (*of)[k] = 2e-6f * ((*of)[k] - 0.5f);
+  }
+  points.x[7 * D + 3] = 1e5f;
+  points.y[3] = -1e-6f;
+  return points;
+}
+
+/// Every other row is infinitely far from all columns, since squares pass the range of floats, and
+/// the first column is the farthest.
+template <int D>
+Points points_infinitely_far_from_some_rows(int M, int N) {
+  constexpr float a = 3e18f;
+  Points points = uniform_points<D>(M, N, 0, 1e16);
+  for (std::size_t k = 0; k < points.x.size(); ++k) points.x[k] += k / D % 2 == 0 ? a : -a;
+  for (std::size_t k = 0; k < points.y.size(); ++k) points.y[k] -= (k < D ? 1.25f : 1.2f) * a;
+  return points;
+}
+
 /// The squared distance of row i and column j, added up as the formula does it: so that the same
 /// ones are equal.
 template <int D>
