@@ -44,6 +44,10 @@ RUNS = [
     ("seed 1", {"WARPATH_TEST_SIZE": "small", "SIMT_SEED": "1", "SIMT_LAZY": "1"}),
     ("seed 2", {"WARPATH_TEST_SIZE": "small", "SIMT_SEED": "2", "SIMT_LAZY": "1"}),
     ("seed 3", {"WARPATH_TEST_SIZE": "small", "SIMT_SEED": "3", "SIMT_LAZY": "1"}),
+    (
+        "an older device",
+        {"WARPATH_TEST_SIZE": "small", "SIMT_ARCH": "80", "SIMT_SHARED_BYTES": "101376"},
+    ),
     ("all sizes", {}),
 ]
 SANITIZERS = [("ThreadSanitizer", "thread"), ("AddressSanitizer and UBSan", "address")]
