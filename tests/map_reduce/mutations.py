@@ -91,8 +91,8 @@ MUTATIONS = [
         "{{{signals.finish(totals); ||| ;}}}",
     ),
     (
-        "signals: the largest number of a tile is not looked for",
-        "{{{atomicMax(&shared.most[e], most); ||| ;}}}",
+        "signals: a tile's largest number is taken for the largest of all floats",
+        "{{{atomicMax(&shared.most[e], most); ||| atomicMax(&shared.most[e], 0x7E000000u);}}}",
     ),
     (
         "merged numbers: only of the first eight parts",
