@@ -248,10 +248,6 @@ MUTATIONS = [
         "shared.sums[thread][e] = <<<state.sum[e] ||| far_state.sum[e]>>>;",
     ),
     (
-        "signals: the largest of each number is looked for in a quarter of the columns",
-        "const float number = shared.numbers[<<<item % quarters ||| 0>>> * (Columns / quarters) + t][e];",
-    ),
-    (
         "signals in many dimensions: |v|^2 is left out",
         "return Tile::has_squares ? number : <<<exp2_of(-columns.square_of(t)) ||| 1>>> * number;",
     ),
