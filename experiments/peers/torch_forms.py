@@ -1,7 +1,7 @@
-"""Gaussian sums in float32 by PyTorch, for torch_gaussian.py: a textbook's form, and better ones.
+"""What torch_gaussian.py measures, in float32: Gaussian sums in three forms, nearest columns.
 
-Each takes x (m x d), y (n x d), b (n x 1) and a number of rows to take at a time, and returns the
-sums of all m rows, m x 1. And the k nearest columns.
+Each sum takes x (m x d), y (n x d), b (n x 1) and a number of rows to take at a time, and returns
+the sums of all m rows, m x 1.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""PyTorch as a peer of map_reduce: Gaussian sums in float32 on the GPU, for the claim of x30; and
-several nearest columns.
+"""PyTorch as a peer of map_reduce, in float32 on the GPU: Gaussian sums, and nearest columns.
 
     python3 experiments/peers/torch_gaussian.py ARCHIVE.json|FOLDER... [--max-pairs PAIRS]
 
@@ -8,8 +7,9 @@ the textbook's: broadcast differences (M, N, D), squared, summed, exp, product w
 as many rows at a time as memory has room for. torch_cdist and torch_gram are the best that a user
 would write without a kernel of one's own: distances by a matrix product (by torch.cdist, or by one
 product of D + 2 columns that gives -|x - y|^2 at once), the rest in place, by as many rows at a
-time as is fastest. torch_topk is the same for nearest columns: one product, and torch.topk of all
-rows that are taken at a time. Matrix products are in full float32 (torch's default), not TF32.
+time as is fastest. These three are for the claim of x30. torch_topk is the same for several nearest
+columns: one product, and torch.topk of all rows that are taken at a time. Matrix products are in
+full float32 (torch's default), not TF32.
 """
 
 from __future__ import annotations
