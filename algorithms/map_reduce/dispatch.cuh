@@ -1,6 +1,7 @@
 // From a plan to the launches of its kernels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <tuple>
 #include <utility>
@@ -149,11 +150,46 @@ void run_warpgroups(const Problem& problem, const Choice& choice, Workspace& wor
   });
 }
 
+/// Nearest columns by the products of warpgroups: the columns are split, rows are searched, and
+/// those that are undecided are searched by the differences.
+template <class Problem>
+void run_nearest(const Problem& problem, const Choice& choice, Workspace& workspace,
+                 cudaStream_t stream) {
+  with_warpgroup_kernels<Problem>([&]<class Storage, class Splitter>(auto kernel, auto splitting) {
+    using Tile = typename Storage::Tile;
+    using Rest = UndecidedStorage<Problem>;
+    const std::int64_t tile_count = divide_up(problem.columns, Tile::columns);
+    const Split split{divide_up(problem.rows, Storage::block_rows), choice.parts, choice.span};
+    const unsigned rest_blocks = undecided_blocks();
+    const auto [partials, tiles, numbers] =
+        workspace.template take<typename Problem::State, Tile, unsigned long long>(
+            stream, nearest_states<Problem>(choice, problem.rows), tile_count,
+            undecided_numbers(problem.rows));
+    unsigned* const tickets =
+        workspace.tickets(stream, std::max(split.tickets(), undecided_tickets(rest_blocks)));
+    const UndecidedRows undecided = undecided_rows_in(numbers);
+    constexpr unsigned threads = 256;
+    launch({grid_of(tile_count), threads, sizeof(Splitter), stream, /*starts_early=*/true},
+           splitting, problem, tiles, undecided);
+    launch({grid_of(split.row_blocks * split.parts), Storage::threads, sizeof(Storage), stream,
+            /*starts_early=*/true},
+           kernel, problem, split, partials, tickets, tiles, undecided);
+    launch({rest_blocks, Rest::threads, sizeof(Rest), stream, /*starts_early=*/true},
+           undecided_rows_kernel<Problem>, problem, undecided, partials, tickets);
+  });
+}
+
 template <class Problem>
 void run_tensor(const Problem& problem, const Choice& choice, Workspace& workspace,
                 cudaStream_t stream) {
   if constexpr (has_warpgroups<Problem>) {
-    if (choice.takes_warpgroups) return run_warpgroups(problem, choice, workspace, stream);
+    if (choice.takes_warpgroups) {
+      if constexpr (is_tensor_least<Problem>) {
+        return run_nearest(problem, choice, workspace, stream);
+      } else {
+        return run_warpgroups(problem, choice, workspace, stream);
+      }
+    }
   }
   if constexpr (has_tensor<Problem>) {
     for_each_tensor_shape<Problem>([&]<class Shape>() {

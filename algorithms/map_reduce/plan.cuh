@@ -18,6 +18,7 @@
 #include "map_reduce/tensor_least.cuh"
 #include "map_reduce/tensor_sum.cuh"
 #include "map_reduce/tuned.cuh"
+#include "map_reduce/undecided_rows.cuh"
 #include "map_reduce/variant.hpp"
 #include "map_reduce/warp_lists.cuh"
 #include "map_reduce/warpgroup_least.cuh"
@@ -462,7 +463,26 @@ inline std::int64_t bytes_of(std::int64_t a, std::int64_t b, std::size_t bytes) 
   return a > most / b || a * b > most / size ? most : a * b * size;
 }
 
-/// Bytes of values, states and split columns or signals that a call takes from its workspace.
+/// a + b, neither negative; the largest number where that overflows.
+inline std::int64_t sum_of(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  return a > most - b ? most : a + b;
+}
+
+/// Blocks of undecided_rows_kernel: as many as are on the device at once.
+inline unsigned undecided_blocks() {
+  return 2 * static_cast<unsigned>(device_processors());
+}
+/// States that a search for nearest columns by warpgroups takes: the first kernel is done with its
+/// own when the last one begins.
+template <class Problem>
+std::int64_t nearest_states(const Choice& choice, std::int64_t rows) {
+  return std::max(choice.parts > 1 ? bytes_of(rows, choice.parts, 1) : 0,
+                  undecided_states(rows, undecided_blocks()));
+}
+
+/// Bytes of values, states, split columns or signals, and numbers of rows that a call takes from
+/// its workspace.
 template <class Problem>
 std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_t columns) {
   if (choice.variant == Variant::naive) {
@@ -480,13 +500,19 @@ std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_
       if (choice.takes_warpgroups) set_split(static_cast<typename Storage::Tile*>(nullptr));
     });
   }
+  if constexpr (is_tensor_least<Problem> && has_warpgroups<Problem>) {
+    if (choice.takes_warpgroups) {
+      const std::int64_t states =
+          bytes_of(nearest_states<Problem>(choice, rows), 1, sizeof(typename Problem::State));
+      const std::int64_t numbers = bytes_of(undecided_numbers(rows), 1, sizeof(unsigned long long));
+      return sum_of(split, sum_of(states, numbers));
+    }
+  }
   if (choice.parts == 1 && choice.variant != Variant::gpu_2d) return split;
   const std::int64_t states =
       bytes_of(rows, choice.parts,
                choice.is_over_columns ? sizeof(ShareOf<Problem>) : sizeof(typename Problem::State));
-  return states > std::numeric_limits<std::int64_t>::max() - split
-             ? std::numeric_limits<std::int64_t>::max()
-             : states + split;
+  return sum_of(states, split);
 }
 
 template <class Problem>

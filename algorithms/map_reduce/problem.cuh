@@ -269,9 +269,10 @@ struct Split {
 /// first, first + step, ... have, and finish() stores the final ones.
 template <class StoreAs, class Merge, class Finish>
 __device__ __forceinline__ void block_merge_parts(const Split& split, unsigned* tickets,
-                                                  StoreAs store_as, Merge merge, Finish finish) {
-  const std::int64_t row_block = blockIdx.x % split.row_blocks;
-  const std::int64_t part = blockIdx.x / split.row_blocks;
+                                                  StoreAs store_as, Merge merge, Finish finish,
+                                                  std::int64_t block = blockIdx.x) {
+  const std::int64_t row_block = block % split.row_blocks;
+  const std::int64_t part = block / split.row_blocks;
   const std::int64_t bundles = split.bundles();
   const std::int64_t bundle = part / Split::bundle_parts;
   if (split.parts > 1) {
@@ -414,32 +415,48 @@ __device__ __forceinline__ void block_finish_numbers(const Problem& problem, con
       });
 }
 
-/// The same as block_merge_parts() with the states of rows in registers. The block has rows
-/// [begin, end); for_each_row(act) calls act(i, state) for each row i of the calling thread, with
-/// the state, which act may change.
+/// The same as block_merge_parts() with the states of rows in registers: for_each_row(act) calls
+/// act(i, state) for each row i of the calling thread, with the state, which act may change.
+/// finish_row(i, state) stores the result.
+template <class Problem, class ForEachRow, class FinishRow>
+__device__ __forceinline__ void block_merge_states(const Problem& problem, const Split& split,
+                                                   typename Problem::State* partials,
+                                                   unsigned* tickets, ForEachRow for_each_row,
+                                                   FinishRow finish_row,
+                                                   std::int64_t block = blockIdx.x) {
+  block_merge_parts(
+      split, tickets,
+      [&](std::int64_t part) {
+        for_each_row(
+            [&](std::int64_t i, auto& state) { partials[part * problem.rows + i] = state; });
+      },
+      [&](std::int64_t first, std::int64_t step, std::int64_t count) {
+        for_each_row([&](std::int64_t i, auto& state) {
+          state = thread_merge_parts(problem, partials, i, first, step, count);
+        });
+      },
+      [&] { for_each_row(finish_row); }, block);
+}
+
+/// The same, or by numbers where that is faster. The block has rows [begin, end).
 template <class Problem, class ForEachRow>
 __device__ __forceinline__ void block_finish_rows(const Problem& problem, const Split& split,
                                                   std::int64_t begin, std::int64_t end,
                                                   typename Problem::State* partials,
                                                   unsigned* tickets, ForEachRow for_each_row) {
-  const auto store_as = [&](std::int64_t part) {
-    for_each_row([&](std::int64_t i, auto& state) { partials[part * problem.rows + i] = state; });
-  };
-  const auto finish = [&] {
-    for_each_row(
-        [&](std::int64_t i, auto& state) { problem.out[i] = problem.reduction.result(state); });
+  const auto finish_row = [&](std::int64_t i, auto& state) {
+    problem.out[i] = problem.reduction.result(state);
   };
   if constexpr (merges_numbers<Problem>) {
-    block_finish_merging_numbers(problem, split, begin, end, partials, tickets, store_as, finish);
-  } else {
-    block_merge_parts(
-        split, tickets, store_as,
-        [&](std::int64_t first, std::int64_t step, std::int64_t count) {
-          for_each_row([&](std::int64_t i, auto& state) {
-            state = thread_merge_parts(problem, partials, i, first, step, count);
-          });
+    block_finish_merging_numbers(
+        problem, split, begin, end, partials, tickets,
+        [&](std::int64_t part) {
+          for_each_row(
+              [&](std::int64_t i, auto& state) { partials[part * problem.rows + i] = state; });
         },
-        finish);
+        [&] { for_each_row(finish_row); });
+  } else {
+    block_merge_states(problem, split, partials, tickets, for_each_row, finish_row);
   }
 }
 

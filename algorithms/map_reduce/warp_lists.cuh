@@ -308,13 +308,35 @@ struct WarpLists {
   }
 };
 
+/// act(place, value, column) for the first K entries of a row's list, column -1 for none: one a
+/// lane. One warp; starts with a warp barrier.
+template <int K, class Lists, class Act>
+__device__ __forceinline__ void warp_for_each_entry(const Lists& lists, int row, Act act) {
+  __syncwarp();  // the list is there
+  for (int place = lane_index(); place < K; place += warp_threads) {
+    const ListedColumn j = lists.columns[row][place];
+    act(place, lists.values[row][place], j == no_column ? -1 : std::int64_t{j});
+  }
+}
+
+/// A row's list as result of row i. One warp; starts with a warp barrier.
+template <class Problem, class Lists>
+__device__ __forceinline__ void warp_store_list(const Problem& problem, const Lists& lists, int row,
+                                                std::int64_t i) {
+  using Reduction = typename Problem::Reduction;
+  warp_for_each_entry<Reduction::length>(lists, row, [&](int place, auto value, std::int64_t j) {
+    problem.out[i][place] = Reduction::number(value, j);
+  });
+}
+
 /// Ends a block that has the lists of its rows over one part of the columns: block_merge_parts()
-/// with a warp for each row.
-template <int Rows, class Problem, class Lists>
-__device__ __forceinline__ void block_finish_lists(const Problem& problem, const Split& split,
-                                                   typename Problem::State* partials,
-                                                   unsigned* tickets, std::int64_t first_row,
-                                                   Lists& lists) {
+/// with a warp for each row. finish_row(row, i) stores the result of the block's row `row`.
+template <int Rows, class Problem, class Lists, class FinishRow>
+__device__ __forceinline__ void block_merge_lists(const Problem& problem, const Split& split,
+                                                  typename Problem::State* partials,
+                                                  unsigned* tickets, std::int64_t first_row,
+                                                  Lists& lists, FinishRow finish_row,
+                                                  std::int64_t block = blockIdx.x) {
   using T = std::remove_reference_t<decltype(Lists::values[0][0])>;
   constexpr int K = Problem::Reduction::length;
   constexpr int at_once = K < warp_threads ? warp_threads / K : 1;  // lists that are merged
@@ -324,21 +346,13 @@ __device__ __forceinline__ void block_finish_lists(const Problem& problem, const
       act(row, first_row + row);
     }
   };
-  // act(place, value, column) for the entries of a row.
-  const auto for_each_entry = [&](int row, auto act) {
-    __syncwarp();  // the list is there
-    for (int place = lane_index(); place < K; place += warp_threads) {
-      const ListedColumn j = lists.columns[row][place];
-      act(place, lists.values[row][place], j == no_column ? -1 : std::int64_t{j});
-    }
-  };
   __syncthreads();  // the lists are there
   block_merge_parts(
       split, tickets,
       [&](std::int64_t of_part) {
         for_each_row([&](int row, std::int64_t i) {
           auto& state = partials[of_part * problem.rows + i];
-          for_each_entry(row, [&](int place, T value, std::int64_t j) {
+          warp_for_each_entry<K>(lists, row, [&](int place, T value, std::int64_t j) {
             state.values[place] = value;
             state.j[place] = j;
           });
@@ -364,13 +378,17 @@ __device__ __forceinline__ void block_finish_lists(const Problem& problem, const
           }
         });
       },
-      [&] {
-        for_each_row([&](int row, std::int64_t i) {
-          for_each_entry(row, [&](int place, T value, std::int64_t j) {
-            problem.out[i][place] = Problem::Reduction::number(value, j);
-          });
-        });
-      });
+      [&] { for_each_row(finish_row); }, block);
+}
+/// The same with lists that are the rows' results.
+template <int Rows, class Problem, class Lists>
+__device__ __forceinline__ void block_finish_lists(const Problem& problem, const Split& split,
+                                                   typename Problem::State* partials,
+                                                   unsigned* tickets, std::int64_t first_row,
+                                                   Lists& lists) {
+  block_merge_lists<Rows>(
+      problem, split, partials, tickets, first_row, lists,
+      [&](int row, std::int64_t i) { warp_store_list(problem, lists, row, i); });
 }
 
 /// Threads and rows of a block of the kernels with lists: a warp has 16 rows.

@@ -12,9 +12,10 @@
 //                 at the end: those candidates that are still below, by their differences
 //
 // E bounds the error of A: true values lie in [A - E, A + E]. So a column that is no candidate is
-// farther than one that is. Where many are alike (more than one of 64 would be computed from the
-// differences), and where points are far from the centre or not finite, the block computes its part
-// from the differences.
+// farther than one that is. Tiles with columns that are far from the centre or not finite are
+// computed from the differences at the end, where they are few. Rows that are far, and rows with
+// many columns that are alike (more than one of 64 would be computed from the differences), are
+// left to undecided_rows_kernel.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +30,7 @@
 #include "map_reduce/problem.cuh"
 #include "map_reduce/tensor_least.cuh"
 #include "map_reduce/tuned.cuh"
+#include "map_reduce/undecided_rows.cuh"
 #include "map_reduce/warpgroup_points.cuh"
 
 namespace warpath::map_reduce::detail {
@@ -168,13 +170,16 @@ __device__ __forceinline__ float block_find_scale(const Problem& problem,
   return power_below_inverse(sqrtf(shared.median));
 }
 
-/// One block for each tile; dynamic shared memory: one LeastSplitterStorage.
+/// One block for each tile; dynamic shared memory: one LeastSplitterStorage. No row is undecided
+/// yet.
 template <class Problem>
 __global__ void split_least_kernel(const __grid_constant__ Problem problem,
-                                   LeastTile<Problem::Formula::dimension>* tiles) {
+                                   LeastTile<Problem::Formula::dimension>* tiles,
+                                   UndecidedRows undecided) {
   constexpr int D = Problem::Formula::dimension;
   using Tile = LeastTile<D>;
   hopper::wait_for_kernel_before();
+  if (blockIdx.x == 0 && threadIdx.x == 0) *undecided.count = 0;
   auto& shared = dynamic_shared<LeastSplitterStorage<D>>();
   Tile& tile = tiles[blockIdx.x];
   block_find_middle(problem, shared.splitter.centre);
@@ -216,6 +221,12 @@ __global__ void split_least_kernel(const __grid_constant__ Problem problem,
     tile.scale = scale;
     tile.is_far = is_far;
   }
+}
+
+/// Whether so many far tiles of a part are too many to be computed by the block itself, which takes
+/// several times as long as undecided_rows_kernel.
+__device__ __forceinline__ bool are_many_far_tiles(int far_tiles, int tiles) {
+  return far_tiles > 1 + tiles / 4;
 }
 
 /// A candidate of a row: a column, counted from the part's first, and A, or less.
@@ -266,10 +277,9 @@ struct LeastRows {
   float lengths[2];  ///< |u| of rows g and g + 8, at most,
   float lost[2];     ///< and |2 u - its halves|
 
-  /// coordinate_of(half, k): of row g, or (half 1) g + 8. Returns whether both are near enough.
+  /// coordinate_of(half, k): of row g, or (half 1) g + 8.
   template <class CoordinateOf>
-  __device__ __forceinline__ bool set(CoordinateOf coordinate_of) {
-    bool is_near = true;
+  __device__ __forceinline__ void set(CoordinateOf coordinate_of) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       float square = 0;
@@ -295,9 +305,11 @@ struct LeastRows {
       }
       lengths[half] = length_at_most(square);
       lost[half] = length_at_most(lost_square);
-      is_near = is_near && square <= farthest_column * farthest_column;
     }
-    return is_near;
+  }
+  /// Of row g, or g + 8: whether halves hold it.
+  [[nodiscard]] __device__ __forceinline__ bool is_near(int half) const {
+    return lengths[half] <= farthest_column;
   }
   /// By how much A may be off, for columns up to `reach` away from the centre that lose up to
   /// `lost_of_columns` as halves: what both points lose (2 u . v - (2 u)' . v' is (2 u - (2 u)') .
@@ -447,15 +459,15 @@ template <class Problem>
   __syncwarp();  // a barrier of the block takes whole warps
 }
 
-/// Adds the tiles of the block's part that are far, or all of them (`all_are_far`, the same in all
-/// threads), to the threads' states, from the differences: threads t and t + block_rows have row t,
-/// and half of the columns each, eight at once. As block_reduce_far_tiles() does it for any
-/// formula, but with rows in shared memory: in many dimensions they do not fit the registers of a
-/// thread. Distances are added up as SquaredDistance adds them up.
+/// Adds the tiles of the block's part that are far to the threads' states, from the differences:
+/// threads t and t + block_rows have row t, and half of the columns each, eight at once. As
+/// block_reduce_far_tiles() does it for any formula, but with rows in shared memory: in many
+/// dimensions they do not fit the registers of a thread. Distances are added up as SquaredDistance
+/// adds them up. Starts with a barrier.
 template <class Problem>
-[[gnu::noinline]] __device__ void block_find_nearest_by_differences(
+[[gnu::noinline]] __device__ void block_find_nearest_in_far_tiles(
     const Problem& problem, const Split& split, const LeastTile<Problem::Formula::dimension>* tiles,
-    bool all_are_far, WarpgroupLeastStorage<Problem>& shared, typename Problem::State& state) {
+    WarpgroupLeastStorage<Problem>& shared, typename Problem::State& state) {
   using Storage = WarpgroupLeastStorage<Problem>;
   using Tile = typename Storage::Tile;
   constexpr int D = Storage::dimension;
@@ -465,12 +477,8 @@ template <class Problem>
   constexpr int columns_at_once = Points::columns_at_once;
   constexpr int batch = 8;
   const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
-  const auto tile_count = static_cast<int>(divide_up(range.end - range.begin, Tile::columns));
   const auto thread = static_cast<int>(threadIdx.x);
-  bool has_far_tiles = all_are_far;
-  for (int n = thread; n < tile_count; n += Storage::threads) has_far_tiles |= tiles[n].is_far;
-  if (!__syncthreads_or(has_far_tiles)) return;  // and all are done with what lay there
-
+  __syncthreads();  // all are done with what lay there
   const std::int64_t first_row = blockIdx.x % split.row_blocks * block_rows;
   const float* const x = get<0>(problem.x).data;
   const float* const y = get<0>(problem.y).data;
@@ -482,7 +490,7 @@ template <class Problem>
   const int row = thread % block_rows;
   typename Problem::State nearest = state;
   for (std::int64_t first = range.begin; first < range.end; first += columns_at_once) {
-    if (!all_are_far && !tiles[(first - range.begin) / Tile::columns].is_far) continue;
+    if (!tiles[(first - range.begin) / Tile::columns].is_far) continue;
     const auto width = static_cast<int>(min(std::int64_t{columns_at_once}, range.end - first));
     __syncthreads();  // all threads are done with the columns before
     for (int item = thread; item < columns_at_once * Points::coordinates;
@@ -538,7 +546,8 @@ template <class Problem>
 __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
     warpgroup_least_kernel(const __grid_constant__ Problem problem, Split split,
                            typename Problem::State* partials, unsigned* tickets,
-                           const LeastTile<Problem::Formula::dimension>* tiles) {
+                           const LeastTile<Problem::Formula::dimension>* tiles,
+                           UndecidedRows undecided) {
   using Least = LeastDistance<typename Problem::Formula, typename Problem::Reduction>;
   using State = typename Problem::State;
   using Storage = WarpgroupLeastStorage<Problem>;
@@ -562,94 +571,114 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
   }
   block_find_middle(problem, shared.centre);
   __syncthreads();  // all is there
+  stream.start();
   // A lane has rows lane / 4 and lane / 4 + 8 of its warp.
   const int rows_of_lane[2] = {warp_index() * 16 + lane / 4, warp_index() * 16 + lane / 4 + 8};
   LeastRows<D> rows;
   const float scale = tiles[0].scale;
-  const bool is_near = rows.set([&](int half, int k) {
+  rows.set([&](int half, int k) {
     const std::int64_t i = min(first_row + rows_of_lane[half], problem.rows - 1);
     return scale * (get<0>(problem.x).data[i * D + k] - shared.centre[k]);
   });
-  bool all_are_far = __syncthreads_or(!is_near);
-  bool gives_up = false;  // of the warp
 
-  if (!all_are_far) {
-    stream.start();
-    float reach = 0;
-    float lost = 0;
-    float least_ends[2] = {infinity, infinity};  // no least distance lies beyond
-    // What the warp may still compute from the differences.
-    std::int64_t left = 16 * (64 + (range.end - range.begin) / 64);
+  int far_tiles = 0;
+  float reach = 0;
+  float lost = 0;
+  float least_ends[2] = {infinity, infinity};  // no least distance lies beyond
+  // What the warp may still compute from the differences.
+  std::int64_t left = 16 * (16 + (range.end - range.begin) / 64);
+  // A candidate is at most that. (Infinite values are none.) A row that is undecided has none.
+  const auto limit_of = [&](int r, float error) {
+    const float most = std::numeric_limits<float>::max();
+    return rows.is_near(r) && left >= 0 ? fminf(least_ends[r] + error, most)
+                                        : std::numeric_limits<float>::quiet_NaN();
+  };
 #pragma unroll 1
-    for (int n = 0; n < tile_count; ++n) {
-      const Tile& tile = stream.wait(n);
-      reach = fmaxf(reach, tile.reach);
-      lost = fmaxf(lost, tile.lost);
-      float errors[2];
-      float limits[2];  // (Infinite values are no candidates.)
+  for (int n = 0; n < tile_count; ++n) {
+    const Tile& tile = stream.wait(n);
+    if (tile.is_far != 0) ++far_tiles;
+    reach = fmaxf(reach, tile.reach);
+    lost = fmaxf(lost, tile.lost);
+    float errors[2];
+    float limits[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      errors[r] = rows.error(r, reach, lost);
+      limits[r] = limit_of(r, errors[r]);
+    }
+#pragma unroll 1
+    for (int first = 0; first < Tile::columns; first += warpgroup_columns) {
+      WarpgroupSums values;
+      float least[2] = {infinity, infinity};
+      warpgroup_find_values(rows, tile, first, values, least);
+      const bool is_near_end = least[0] <= limits[0] || least[1] <= limits[1];
+      if (!__any_sync(full_warp, is_near_end)) continue;
+
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        errors[r] = rows.error(r, reach, lost);
-        limits[r] = fminf(least_ends[r] + errors[r], std::numeric_limits<float>::max());
+        least_ends[r] = fminf(least_ends[r], quad_min(least[r]) + errors[r]);
+        limits[r] = limit_of(r, errors[r]);
       }
-#pragma unroll 1
-      for (int first = 0; first < Tile::columns; first += warpgroup_columns) {
-        WarpgroupSums values;
-        float least[2] = {infinity, infinity};
-        warpgroup_find_values(rows, tile, first, values, least);
-        const bool is_near_end = least[0] <= limits[0] || least[1] <= limits[1];
-        if (!__any_sync(full_warp, is_near_end)) continue;
-
-#pragma unroll
-        for (int r = 0; r < 2; ++r) {
-          least_ends[r] = fminf(least_ends[r], quad_min(least[r]) + errors[r]);
-          limits[r] = fminf(least_ends[r] + errors[r], std::numeric_limits<float>::max());
-        }
-        // Mostly a lane has one or none. All get the least value of the lane's.
-        unsigned candidates[2] = {0, 0};
-#pragma unroll
-        for (int r = 0; r < 2; ++r) {
-          if (least[r] > limits[r] || left < 0) continue;
-          find_values_up_to(limits[r], values, r, candidates[r]);
-        }
-        const int first_column = n * Tile::columns + first + lane % 4 * 2;
-        while (!warp_note(candidates, least, rows_of_lane, first_column, shared)) {
-          for (int row = warp_index() * 16; row < warp_index() * 16 + 16; ++row) {
-            if (shared.counts[row] < Storage::most_candidates) continue;
-            warp_take_candidates(problem, first_row, range.begin, row, shared);
-            left -= Storage::most_candidates;
-          }
-        }
-      }
-      stream.release(n);
-    }
-    if (lane % 4 == 0) {
+      // Mostly a lane has one or none. All get the least value of the lane's.
+      unsigned candidates[2] = {0, 0};
 #pragma unroll
       for (int r = 0; r < 2; ++r) {
-        shared.limits[rows_of_lane[r]] = least_ends[r] + rows.error(r, reach, lost);
+        if (!(least[r] <= limits[r])) continue;
+        find_values_up_to(limits[r], values, r, candidates[r]);
+      }
+      const int first_column = n * Tile::columns + first + lane % 4 * 2;
+      while (!warp_note(candidates, least, rows_of_lane, first_column, shared)) {
+        for (int row = warp_index() * 16; row < warp_index() * 16 + 16; ++row) {
+          if (shared.counts[row] < Storage::most_candidates) continue;
+          warp_take_candidates(problem, first_row, range.begin, row, shared);
+          left -= Storage::most_candidates;
+        }
       }
     }
-    warp_take_rest(problem, first_row, range.begin, shared);
-    gives_up = left < 0;
+    stream.release(n);
   }
-  // A row without a finite distance: squares have overflowed, or all columns are in tiles that are
-  // far.
-  __syncthreads();  // the states are there
-  const bool has_none = thread < block_rows && !(Least::bound(shared.states[0][thread]) < infinity);
-  if (__syncthreads_or(has_none || gives_up)) all_are_far = true;
+  if (lane % 4 == 0) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      shared.limits[rows_of_lane[r]] = least_ends[r] + rows.error(r, reach, lost);
+    }
+  }
+  warp_take_rest(problem, first_row, range.begin, shared);
+  if (lane % 4 == 0) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      if (rows.is_near(r) && left >= 0) continue;
+      problem.reduction.add(shared.states[0][rows_of_lane[r]], undecided_value, 0);
+    }
+  }
   State state = problem.reduction.neutral();
-  block_find_nearest_by_differences(problem, split, own_tiles, all_are_far, shared, state);
+  const bool has_many_far_tiles = are_many_far_tiles(far_tiles, tile_count);
+  if (far_tiles > 0 && !has_many_far_tiles) {
+    block_find_nearest_in_far_tiles(problem, split, own_tiles, shared, state);
+  }
   if (thread >= block_rows) shared.states[1][thread - block_rows] = state;
-  __syncthreads();  // the states of the second half of the columns are there
+  __syncthreads();  // all states are there
   const bool has_row = thread < block_rows && first_row + thread < problem.rows;
   if (has_row) {
     problem.reduction.merge(state, shared.states[0][thread]);
     problem.reduction.merge(state, shared.states[1][thread]);
+    // Without a finite distance: squares have overflowed, or there is none.
+    if (has_many_far_tiles || !(Least::bound(state) < infinity)) {
+      problem.reduction.add(state, undecided_value, 0);
+    }
   }
-  const std::int64_t end_row = min(first_row + block_rows, problem.rows);
-  block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {
-    if (has_row) act(first_row + thread, state);
-  });
+  block_merge_states(
+      problem, split, partials, tickets,
+      [&](auto act) {
+        if (has_row) act(first_row + thread, state);
+      },
+      [&](std::int64_t i, const State& nearest) {
+        if (Least::bound(nearest) == undecided_value) {
+          undecided.add(i);
+        } else {
+          problem.out[i] = problem.reduction.result(nearest);
+        }
+      });
 }
 
 }  // namespace warpath::map_reduce::detail

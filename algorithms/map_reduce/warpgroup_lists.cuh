@@ -12,10 +12,11 @@
 //                 at the end: the listed columns' distances: warp_list_by_distance()
 //
 // The K-th distance of a row is at most E more than the K-th A of its list, so that no column
-// beyond that A + 2 E is among the K nearest. This is the limit, or the last A of the list where
-// that is less. At the end all columns up to the former must be in the list: where more are alike,
-// and for rows and tiles that are far from the centre or not finite, a warp computes its rows from
-// the differences, warp_list_by_differences().
+// beyond that A + 2 E is among the K nearest. This is the limit, or what is just below the last A
+// of the list where that is less. At the end all columns up to the former must be in the list:
+// where more are alike, and where the row is far from the centre or not finite, the row is left to
+// undecided_rows_kernel. The few tiles that are far are listed from the differences,
+// warp_list_far_tiles().
 #pragma once
 
 #include <algorithm>
@@ -31,6 +32,7 @@
 #include "map_reduce/arithmetic.cuh"
 #include "map_reduce/problem.cuh"
 #include "map_reduce/tensor_least.cuh"
+#include "map_reduce/undecided_rows.cuh"
 #include "map_reduce/warp_lists.cuh"
 #include "map_reduce/warpgroup_least.cuh"
 #include "map_reduce/warpgroup_points.cuh"
@@ -92,6 +94,15 @@ struct WarpgroupListsStorage {
   float centre[dimension];
   unsigned counts[block_rows];  ///< of noted columns
   float errors[block_rows];     ///< 2 E of each row; then its limit
+
+  /// A row that is undecided has a list that begins so, whatever else is merged with it.
+  __device__ __forceinline__ void set_undecided(int row) {
+    lists.values[row][0] = undecided_value;
+    lists.columns[row][0] = 0;
+  }
+  [[nodiscard]] __device__ __forceinline__ bool is_undecided(int row) const {
+    return lists.values[row][0] == undecided_value;
+  }
 };
 
 /// The first of these that fits a block's shared memory, with as many rows as can be.
@@ -106,6 +117,12 @@ using WarpgroupListsStorageOf = std::conditional_t<
             fits_a_block<Problem, 2, 3>, WarpgroupListsStorage<Problem, 2, 3>,
             std::conditional_t<fits_a_block<Problem, 2, 2>, WarpgroupListsStorage<Problem, 2, 2>,
                                WarpgroupListsStorage<Problem, 1, 2>>>>>;
+
+/// The next lower number, for a finite or infinite one.
+__device__ __forceinline__ float just_below(float v) {
+  const int bits = __float_as_int(v);
+  return __int_as_float(v > 0 ? bits - 1 : v < 0 ? bits + 1 : static_cast<int>(0x80000001));
+}
 
 /// Notes a column of a lane's row, and its A. Returns whether there is room.
 template <class Storage>
@@ -189,13 +206,12 @@ template <class Storage>
   __syncwarp();  // there are none
 }
 
-/// The warp's lists by distance instead of A. Returns the rows, as bits, that may lack columns, and
-/// have empty lists now: more columns are alike than a list has room for, or fewer than K have a
-/// finite distance. Starts and ends with a warp barrier.
+/// The warp's lists by distance instead of A. Those rows are undecided that may lack columns: more
+/// are alike than a list has room for, or fewer than K have a finite distance. Starts and ends with
+/// a warp barrier.
 template <class Storage, class Problem>
-[[gnu::noinline]] __device__ unsigned warp_list_by_distance(const Problem& problem,
-                                                            std::int64_t first_row,
-                                                            Storage& shared) {
+[[gnu::noinline]] __device__ void warp_list_by_distance(const Problem& problem,
+                                                        std::int64_t first_row, Storage& shared) {
   constexpr int K = Problem::Reduction::length;
   constexpr int listed = Storage::listed;
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -240,13 +256,9 @@ template <class Storage, class Problem>
     __syncwarp();  // the list is there
     if (!(lists.values[row][K - 1] < infinity)) lacking |= 1u << (row - first);
   }
-  lacking &= (1u << list_rows) - 1;
   __syncwarp();  // the lists were read
-  for (unsigned rest = lacking; rest != 0; rest &= rest - 1) {
-    lists.clear(first + __ffs(static_cast<int>(rest)) - 1);
-  }
-  __syncwarp();  // they are empty
-  return lacking;
+  if (lane < list_rows && (lacking >> lane & 1) != 0) shared.set_undecided(first + lane);
+  __syncwarp();  // they are marked
 }
 
 /// The squared distances of the warp's rows and of up to 32 columns, one a lane, from the
@@ -302,60 +314,34 @@ __device__ __forceinline__ void warp_find_distances(const Problem& problem, std:
   __syncwarp();  // the distances are there
 }
 
-/// Adds up to 32 columns to those lists of the warp that `wanted` has bits of, by the differences.
-/// Starts and ends with a warp barrier.
+/// Adds the columns of tiles that are far to the warp's lists, from the differences. Starts and
+/// ends with a warp barrier.
 template <class Storage, class Problem>
-__device__ __forceinline__ void warp_list_columns(const Problem& problem, std::int64_t first_row,
-                                                  std::int64_t first_column, int width,
-                                                  unsigned wanted, Storage& shared) {
-  constexpr int few = 2;  // rows that are found faster one by one, without shared memory
+[[gnu::noinline]] __device__ void warp_list_far_tiles(const Problem& problem,
+                                                      std::int64_t first_row, Range range,
+                                                      const typename Storage::Tile* tiles,
+                                                      Storage& shared) {
+  using Tile = typename Storage::Tile;
   const int lane = lane_index();
   const int first = warp_index() * list_rows;
   ListScratch& scratch = shared.scratch[warp_index()];
-  const bool are_few = __popc(wanted) <= few;
-  if (!are_few) {
-    warp_find_distances<Storage>(problem, first_row + first, first_column, width, scratch);
-  }
-  const std::int64_t j = first_column + min(lane, width - 1);
+  for (std::int64_t j = range.begin; j < range.end; j += warp_threads) {
+    if (tiles[(j - range.begin) / Tile::columns].is_far == 0) continue;
+    const auto width = static_cast<int>(min(std::int64_t{warp_threads}, range.end - j));
+    warp_find_distances<Storage>(problem, first_row + first, j, width, scratch);
 #pragma unroll 1
-  for (unsigned rest = wanted; rest != 0; rest &= rest - 1) {
-    const int row = __ffs(static_cast<int>(rest)) - 1;
-    const float distance =
-        are_few ? squared_distance_of(problem, min(first_row + first + row, problem.rows - 1), j)
-                : scratch.distances[row][lane];
-    const int rows[1] = {first + row};
-    Listed<float> entry[1] = {none_listed<float>()};
-    if (lane < width && distance == distance) entry[0] = {distance, static_cast<ListedColumn>(j)};
-    shared.lists.take(rows, entry);
-  }
-  __syncwarp();  // the lists are there, and the distances have been read
-}
-
-/// Adds to the warp's lists, from the differences, all columns of its part to those of the rows
-/// `lacking`, as bits, and to all lists the columns of tiles that are far. Starts and ends with a
-/// warp barrier.
-template <class Storage, class Problem>
-[[gnu::noinline]] __device__ void warp_list_by_differences(const Problem& problem,
-                                                           std::int64_t first_row, Range range,
-                                                           const typename Storage::Tile* tiles,
-                                                           unsigned lacking, Storage& shared) {
-  using Tile = typename Storage::Tile;
-  const auto tile_count = static_cast<int>(divide_up(range.end - range.begin, Tile::columns));
-  for (int first_tile = 0; first_tile < tile_count; first_tile += warp_threads) {
-    const int own = first_tile + lane_index();
-    const unsigned far_tiles = __ballot_sync(full_warp, own < tile_count && tiles[own].is_far != 0);
-    for (int n = first_tile; n < min(first_tile + warp_threads, tile_count); ++n) {
-      const bool is_far = (far_tiles >> (n - first_tile) & 1) != 0;
-      const unsigned wanted = is_far ? (1u << list_rows) - 1 : lacking;
-      if (wanted == 0) continue;
-      const std::int64_t begin = range.begin + std::int64_t{n} * Tile::columns;
-      const std::int64_t end = min(begin + Tile::columns, range.end);
-      for (std::int64_t first = begin; first < end; first += warp_threads) {
-        const auto width = static_cast<int>(min(std::int64_t{warp_threads}, end - first));
-        warp_list_columns(problem, first_row, first, width, wanted, shared);
+    for (int row = 0; row < list_rows; ++row) {
+      const float distance = scratch.distances[row][lane];
+      const int rows[1] = {first + row};
+      Listed<float> entry[1] = {none_listed<float>()};
+      if (lane < width && distance == distance) {
+        entry[0] = {distance, static_cast<ListedColumn>(j + lane)};
       }
+      shared.lists.take(rows, entry);
     }
+    __syncwarp();  // the distances have been read
   }
+  __syncwarp();  // the lists are there
 }
 
 /// `tiles`: all columns, split.
@@ -363,7 +349,8 @@ template <class Problem>
 __global__ void __launch_bounds__(WarpgroupListsStorageOf<Problem>::threads, 1)
     warpgroup_lists_kernel(const __grid_constant__ Problem problem, Split split,
                            typename Problem::State* partials, unsigned* tickets,
-                           const LeastTile<Problem::Formula::dimension>* tiles) {
+                           const LeastTile<Problem::Formula::dimension>* tiles,
+                           UndecidedRows undecided) {
   using Storage = WarpgroupListsStorageOf<Problem>;
   using Tile = typename Storage::Tile;
   constexpr int D = Storage::dimension;
@@ -394,7 +381,7 @@ __global__ void __launch_bounds__(WarpgroupListsStorageOf<Problem>::threads, 1)
     return scale * (get<0>(problem.x).data[i * D + k] - shared.centre[k]);
   });
 
-  bool has_far_tiles = false;
+  int far_tiles = 0;
   float reach = 0;
   float lost = 0;
   float limits[2];
@@ -405,15 +392,14 @@ __global__ void __launch_bounds__(WarpgroupListsStorageOf<Problem>::threads, 1)
     for (int r = 0; r < 2; ++r) {
       const float(&values)[Storage::listed] = shared.lists.values[rows_of_lane[r]];
       const float end = values[K - 1] + 2 * rows.error(r, reach, lost);
-      const bool is_near = rows.lengths[r] <= farthest_column;
-      limits[r] = is_near ? fminf(fminf(end, values[Storage::listed - 1]), most)
-                          : std::numeric_limits<float>::quiet_NaN();
+      limits[r] = rows.is_near(r) ? fminf(fminf(end, just_below(values[Storage::listed - 1])), most)
+                                  : std::numeric_limits<float>::quiet_NaN();
     }
   };
 #pragma unroll 1
   for (int n = 0; n < tile_count; ++n) {
     const Tile& tile = stream.wait(n);
-    has_far_tiles = has_far_tiles || tile.is_far != 0;
+    if (tile.is_far != 0) ++far_tiles;
     reach = fmaxf(reach, tile.reach);
     lost = fmaxf(lost, tile.lost);
     set_limits();
@@ -458,11 +444,21 @@ __global__ void __launch_bounds__(WarpgroupListsStorageOf<Problem>::threads, 1)
 #pragma unroll
     for (int r = 0; r < 2; ++r) shared.errors[rows_of_lane[r]] = 2 * rows.error(r, reach, lost);
   }
-  const unsigned lacking = warp_list_by_distance(problem, first_row, shared);
-  if (lacking != 0 || has_far_tiles) {
-    warp_list_by_differences(problem, first_row, range, own_tiles, lacking, shared);
+  warp_list_by_distance(problem, first_row, shared);
+  if (are_many_far_tiles(far_tiles, tile_count)) {
+    if (lane < list_rows) shared.set_undecided(warp_index() * list_rows + lane);
+  } else if (far_tiles > 0) {
+    warp_list_far_tiles(problem, first_row, range, own_tiles, shared);
   }
-  block_finish_lists<block_rows>(problem, split, partials, tickets, first_row, shared.lists);
+  block_merge_lists<block_rows>(problem, split, partials, tickets, first_row, shared.lists,
+                                [&](int row, std::int64_t i) {
+                                  __syncwarp();  // the list is there
+                                  if (!shared.is_undecided(row)) {
+                                    warp_store_list(problem, shared.lists, row, i);
+                                  } else if (lane == 0) {
+                                    undecided.add(i);
+                                  }
+                                });
 }
 
 }  // namespace warpath::map_reduce::detail
