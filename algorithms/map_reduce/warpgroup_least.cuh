@@ -14,7 +14,7 @@
 // E bounds the error of A: true values lie in [A - E, A + E]. So a column that is no candidate is
 // farther than one that is. Tiles with columns that are far from the centre or not finite are
 // computed from the differences at the end, where they are few. Rows that are far, and rows with
-// many columns that are alike (more than one of 64 would be computed from the differences), are
+// many columns that are alike (more than one of 32 would be computed from the differences), are
 // left to undecided_rows_kernel.
 #pragma once
 
@@ -586,7 +586,7 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
   float lost = 0;
   float least_ends[2] = {infinity, infinity};  // no least distance lies beyond
   // What the warp may still compute from the differences.
-  std::int64_t left = 16 * (16 + (range.end - range.begin) / 64);
+  std::int64_t left = 16 * (16 + (range.end - range.begin) / 32);
   // A candidate is at most that. (Infinite values are none.) A row that is undecided has none.
   const auto limit_of = [&](int r, float error) {
     const float most = std::numeric_limits<float>::max();
