@@ -345,7 +345,7 @@ const std::vector<Candidate>& candidates_of() {
         KernelCost cost{};
         if constexpr (has_warpgroup_lists<Problem>) {
           cost = warpgroup_lists_cost(device, call, Storage::block_rows, Storage::Tile::columns,
-                                      Storage::listed);
+                                      Storage::room);
         } else {
           cost = warpgroup_cost(device, call, Storage::block_rows, Storage::Tile::columns);
         }

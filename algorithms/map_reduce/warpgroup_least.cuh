@@ -12,10 +12,10 @@
 //                 at the end: those candidates that are still below, by their differences
 //
 // E bounds the error of A: true values lie in [A - E, A + E]. So a column that is no candidate is
-// farther than one that is. Tiles with columns that are far from the centre or not finite are
-// computed from the differences at the end, where they are few. Rows that are far, and rows with
-// many columns that are alike (more than one of 32 would be computed from the differences), are
-// left to undecided_rows_kernel.
+// farther than one that is. Columns that are far from the centre or not finite have no A, and are
+// computed from the differences at the end, if they are few. Rows that are far, and rows with many
+// columns that are alike (more than one of 32 would be computed from the differences), are left to
+// undecided_rows_kernel.
 #pragma once
 
 #include <cstdint>
@@ -73,11 +73,12 @@ template <int D>
 struct LeastTile {
   static constexpr int columns = D <= 32 ? 256 : 128;
   RoundedPoints<D, columns> points;  ///< v
-  float squares[columns];            ///< |v|^2; infinite beyond the last column, and if is_far
-  float reach;                       ///< no |v| is larger,
-  float lost;                        ///< nor |v - its halves|
-  float scale;                       ///< of all coordinates
-  alignas(16) int is_far;            ///< whether a column is too far for halves, or not finite
+  float squares[columns];            ///< |v|^2; infinite beyond the last column, and of far ones
+  std::uint32_t far[columns / 32];   ///< bits of columns that are too far for halves, or not finite
+  int far_count;
+  float reach;  ///< of the others no |v| is larger,
+  float lost;   ///< nor |v - its halves|
+  float scale;  ///< of all coordinates
 };
 
 /// A centre for all rows: the mean of what lies between the least and the greatest coordinate of 16
@@ -120,6 +121,7 @@ struct LeastSplitterStorage {
   SplitterStorage<D, LeastTile<D>::columns> splitter;
   float sampled_squares[2 * sampled_points];
   float median;
+  std::uint32_t far[LeastTile<D>::columns / 32];
   unsigned farthest;  ///< squares, as the bits of floats: their order is that of integers
   unsigned most_lost;
 };
@@ -186,7 +188,8 @@ __global__ void split_least_kernel(const __grid_constant__ Problem problem,
   __syncthreads();  // the centre is there
   const float scale = block_find_scale(problem, shared);
   const ColumnSplitter<Problem, Tile::columns> columns(problem, shared.splitter, scale);
-  const bool is_far = columns.block_find_squares(farthest_column * farthest_column);
+  constexpr float most = farthest_column * farthest_column;
+  if (threadIdx.x < Tile::columns / 32) shared.far[threadIdx.x] = 0;
   if (threadIdx.x == 0) {
     shared.farthest = 0;
     shared.most_lost = 0;
@@ -194,21 +197,27 @@ __global__ void split_least_kernel(const __grid_constant__ Problem problem,
   for (int t = threadIdx.x; t < Tile::columns; t += blockDim.x) {
     tile.squares[t] = std::numeric_limits<float>::infinity();
   }
-  __syncthreads();  // they are zero
-  if (!is_far) {
-    columns.for_each_column([&](int t, std::int64_t, float square) {
+  columns.block_find_squares(most);
+  columns.for_each_column([&](int t, std::int64_t, float square) {
+    if (square <= most) {
       tile.squares[t] = square;
       atomicMax(&shared.farthest, __float_as_uint(square));
-    });
-  }
-  __syncthreads();  // the squares have been read
+    } else {
+      atomicOr(&shared.far[t / 32], 1u << t % 32);
+    }
+  });
+  __syncthreads();  // it is known which are far, and the squares have been read
   columns.for_each_chunk(decltype(tile.points)::chunks, [&](int t, int c, const float(&v)[4]) {
+    const bool is_far = (shared.far[t / 32] >> t % 32 & 1) != 0;
+    float near[4];
     float lost[4];
 #pragma unroll
-    for (int q = 0; q < 4; ++q) lost[q] = is_far ? 0 : lost_of_half(v[q]);
+    for (int q = 0; q < 4; ++q) {
+      near[q] = is_far ? 0 : v[q];
+      lost[q] = lost_of_half(near[q]);
+    }
     if (c < chunks_of(D)) shared.splitter.squares[c][t] = square_of_chunk(lost);
-    const float nothing[4] = {};
-    tile.points.set_column(t, c, is_far ? nothing : v);
+    tile.points.set_column(t, c, near);
   });
   __syncthreads();  // the squares of what is lost are there
   columns.for_each_column([&](int, std::int64_t, float square) {
@@ -219,29 +228,41 @@ __global__ void split_least_kernel(const __grid_constant__ Problem problem,
     tile.reach = length_at_most(__uint_as_float(shared.farthest));
     tile.lost = length_at_most(__uint_as_float(shared.most_lost));
     tile.scale = scale;
-    tile.is_far = is_far;
+    tile.far_count = 0;
+    for (const std::uint32_t far : shared.far) tile.far_count += __popc(far);
   }
+  if (threadIdx.x < Tile::columns / 32) tile.far[threadIdx.x] = shared.far[threadIdx.x];
 }
 
-/// Whether so many far tiles of a part are too many to be computed by the block itself, which takes
-/// several times as long as undecided_rows_kernel.
-__device__ __forceinline__ bool are_many_far_tiles(int far_tiles, int tiles) {
-  return far_tiles > 1 + tiles / 4;
+/// Whether so many far columns, of a part of so many, are too many to be computed by the kernels of
+/// products: one by one, which takes several times as long as in undecided_rows_kernel.
+__device__ __forceinline__ bool are_many_far_columns(int far, std::int64_t columns) {
+  return far > 16 + columns / 64;
+}
+
+/// act(j) for each far column of some tiles, the first of which has column `first` first, by a
+/// whole warp.
+template <class Tile, class Act>
+__device__ __forceinline__ void warp_for_each_far_column(const Tile* tiles, int tile_count,
+                                                         std::int64_t first, Act act) {
+  for (int first_tile = 0; first_tile < tile_count; first_tile += warp_threads) {
+    const int own = first_tile + lane_index();
+    const bool has_far = own < tile_count && tiles[own].far_count > 0;
+    for (unsigned rest = __ballot_sync(full_warp, has_far); rest != 0; rest &= rest - 1) {
+      const int n = first_tile + __ffs(static_cast<int>(rest)) - 1;
+      for (int t = 0; t < Tile::columns; t += 32) {
+        for (unsigned far = tiles[n].far[t / 32]; far != 0; far &= far - 1) {
+          act(first + std::int64_t{n} * Tile::columns + t + __ffs(static_cast<int>(far)) - 1);
+        }
+      }
+    }
+  }
 }
 
 /// A candidate of a row: a column, counted from the part's first, and A, or less.
 struct LeastCandidate {
   float value;
   std::uint32_t column;
-};
-
-/// The rows of a block, and some columns, as they are: what distances by differences come from.
-template <int D, int Rows>
-struct LeastDifferences {
-  static constexpr int coordinates = 4 * chunks_of(D);  ///< after the last one 0
-  static constexpr int columns_at_once = 64;
-  float rows[coordinates][Rows];
-  alignas(16) float columns[columns_at_once][coordinates];
 };
 
 /// Shared memory of warpgroup_least_kernel.
@@ -255,13 +276,8 @@ struct WarpgroupLeastStorage {
   static constexpr int block_rows = warpgroup_rows * groups;
   static constexpr int stages_of_tiles = 3;
   static constexpr int most_candidates = warp_threads;
-  union {
-    struct {
-      alignas(16) Tile stages[stages_of_tiles];
-      LeastCandidate candidates[block_rows][most_candidates];
-    };
-    LeastDifferences<dimension, block_rows> differences;
-  };
+  alignas(16) Tile stages[stages_of_tiles];
+  LeastCandidate candidates[block_rows][most_candidates];
   TileBarriers<stages_of_tiles> barriers;
   float centre[dimension];
   unsigned counts[block_rows];  ///< of candidates
@@ -358,31 +374,40 @@ __device__ __forceinline__ void find_values_up_to(float limit, const WarpgroupSu
   }
 }
 
+/// Whether points can be loaded in vectors of four coordinates.
+template <class Problem>
+__device__ __forceinline__ bool are_in_vectors(const Problem& problem) {
+  const auto address_bits = reinterpret_cast<std::uintptr_t>(get<0>(problem.x).data) |
+                            reinterpret_cast<std::uintptr_t>(get<0>(problem.y).data);
+  return Problem::Formula::dimension % 4 == 0 && address_bits % 16 == 0;
+}
 /// The squared distance of row i and column j, added up as SquaredDistance adds it up, but for the
 /// copies of both points, which take more registers than there are. In vectors where that can be:
 /// lanes read different points, and so each load takes as long as 32 of one point.
-template <class Problem>
+template <bool InVectors, class Problem>
 __device__ __forceinline__ float squared_distance_of(const Problem& problem, std::int64_t i,
                                                      std::int64_t j) {
   constexpr int D = Problem::Formula::dimension;
   const float* const x = get<0>(problem.x).data + i * D;
   const float* const y = get<0>(problem.y).data + j * D;
-  if constexpr (D % 4 == 0) {
-    const auto address_bits =
-        reinterpret_cast<std::uintptr_t>(x) | reinterpret_cast<std::uintptr_t>(y);
-    if (address_bits % 16 == 0) {
-      float u[4];
-      float v[4];
-      return sum_of_squares<D, float>([&](int k) {
-        if (k % 4 == 0) {
-          load_vector(x + k, u);
-          load_vector(y + k, v);
-        }
-        return u[k % 4] - v[k % 4];
-      });
-    }
+  if constexpr (InVectors && D % 4 == 0) {
+    float u[4];
+    float v[4];
+    return sum_of_squares<D, float>([&](int k) {
+      if (k % 4 == 0) {
+        load_vector(x + k, u);
+        load_vector(y + k, v);
+      }
+      return u[k % 4] - v[k % 4];
+    });
   }
   return sum_of_squares<D, float>([&](int k) { return x[k] - y[k]; });
+}
+template <class Problem>
+__device__ __forceinline__ float squared_distance_of(const Problem& problem, std::int64_t i,
+                                                     std::int64_t j) {
+  return are_in_vectors(problem) ? squared_distance_of<true>(problem, i, j)
+                                 : squared_distance_of<false>(problem, i, j);
 }
 
 /// Notes candidates of a lane's rows, bit 2 e + q for column first_column + 8 e + q: those that
@@ -459,86 +484,25 @@ template <class Problem>
   __syncwarp();  // a barrier of the block takes whole warps
 }
 
-/// Adds the tiles of the block's part that are far to the threads' states, from the differences:
-/// threads t and t + block_rows have row t, and half of the columns each, eight at once. As
-/// block_reduce_far_tiles() does it for any formula, but with rows in shared memory: in many
-/// dimensions they do not fit the registers of a thread. Distances are added up as SquaredDistance
-/// adds them up. Starts with a barrier.
+/// The far columns of the block's part, from the differences, to the threads' states: threads t and
+/// t + block_rows have row t, and every other column. Not inlined, so that it takes no registers
+/// from the loop over tiles.
 template <class Problem>
-[[gnu::noinline]] __device__ void block_find_nearest_in_far_tiles(
-    const Problem& problem, const Split& split, const LeastTile<Problem::Formula::dimension>* tiles,
-    WarpgroupLeastStorage<Problem>& shared, typename Problem::State& state) {
+[[gnu::noinline]] __device__ typename Problem::State thread_find_nearest_far_column(
+    const Problem& problem, std::int64_t first_row, Range range,
+    const LeastTile<Problem::Formula::dimension>* tiles) {
   using Storage = WarpgroupLeastStorage<Problem>;
-  using Tile = typename Storage::Tile;
-  constexpr int D = Storage::dimension;
-  constexpr int block_rows = Storage::block_rows;
-  auto& points = shared.differences;
-  using Points = LeastDifferences<D, block_rows>;
-  constexpr int columns_at_once = Points::columns_at_once;
-  constexpr int batch = 8;
-  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
   const auto thread = static_cast<int>(threadIdx.x);
-  __syncthreads();  // all are done with what lay there
-  const std::int64_t first_row = blockIdx.x % split.row_blocks * block_rows;
-  const float* const x = get<0>(problem.x).data;
-  const float* const y = get<0>(problem.y).data;
-  for (int item = thread; item < Points::coordinates * block_rows; item += Storage::threads) {
-    const int k = item % Points::coordinates;
-    const int row = item / Points::coordinates;
-    points.rows[k][row] = k < D ? x[min(first_row + row, problem.rows - 1) * D + k] : 0.0f;
-  }
-  const int row = thread % block_rows;
-  typename Problem::State nearest = state;
-  for (std::int64_t first = range.begin; first < range.end; first += columns_at_once) {
-    if (!tiles[(first - range.begin) / Tile::columns].is_far) continue;
-    const auto width = static_cast<int>(min(std::int64_t{columns_at_once}, range.end - first));
-    __syncthreads();  // all threads are done with the columns before
-    for (int item = thread; item < columns_at_once * Points::coordinates;
-         item += Storage::threads) {
-      const int k = item % Points::coordinates;
-      const int t = item / Points::coordinates;
-      points.columns[t][k] = k < D && t < width ? y[(first + t) * D + k] : 0.0f;
-    }
-    __syncthreads();  // the columns, and the rows, are there
-    const int begin = thread / block_rows * (columns_at_once / 2);
-#pragma unroll 1
-    for (int t = begin; t < min(width, begin + columns_at_once / 2); t += batch) {
-      float sums[batch];
-      float parts[batch];
-#pragma unroll 1
-      for (int k16 = 0; k16 < Points::coordinates; k16 += 16) {
-        const bool is_one = D % 16 == 1 && k16 == D - 1;
-#pragma unroll
-        for (int chunk = 0; chunk < 4; ++chunk) {
-          const int k4 = k16 + 4 * chunk;
-          if (k4 >= Points::coordinates) break;
-          float u[4];
-#pragma unroll
-          for (int q = 0; q < 4; ++q) u[q] = points.rows[k4 + q][row];
-#pragma unroll
-          for (int c = 0; c < batch; ++c) {
-            float v[4];
-            load_vector(&points.columns[t + c][k4], v);
-#pragma unroll
-            for (int q = 0; q < 4; ++q) {
-              const float difference = u[q] - v[q];
-              const float before = chunk + q > 0 ? parts[c] : is_one ? sums[c] : 0.0f;
-              parts[c] = fmaf(difference, difference, before);
-            }
-          }
-        }
-#pragma unroll
-        for (int c = 0; c < batch; ++c) {
-          sums[c] = k16 == 0 || is_one ? parts[c] : sums[c] + parts[c];
-        }
-      }
-#pragma unroll
-      for (int c = 0; c < batch; ++c) {
-        if (t + c < width) problem.reduction.add(nearest, sums[c], first + t + c);
-      }
-    }
-  }
-  state = nearest;
+  const std::int64_t i = min(first_row + thread % Storage::block_rows, problem.rows - 1);
+  const auto tile_count =
+      static_cast<int>(divide_up(range.end - range.begin, Storage::Tile::columns));
+  typename Problem::State nearest = problem.reduction.neutral();
+  int number = 0;
+  warp_for_each_far_column(tiles, tile_count, range.begin, [&](std::int64_t j) {
+    if (number++ % 2 != thread / Storage::block_rows) return;
+    problem.reduction.add(nearest, squared_distance_of(problem, i, j), j);
+  });
+  return nearest;
 }
 
 /// `tiles`: all columns, split.
@@ -581,7 +545,7 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
     return scale * (get<0>(problem.x).data[i * D + k] - shared.centre[k]);
   });
 
-  int far_tiles = 0;
+  int far = 0;  // columns
   float reach = 0;
   float lost = 0;
   float least_ends[2] = {infinity, infinity};  // no least distance lies beyond
@@ -596,7 +560,7 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
 #pragma unroll 1
   for (int n = 0; n < tile_count; ++n) {
     const Tile& tile = stream.wait(n);
-    if (tile.is_far != 0) ++far_tiles;
+    far += tile.far_count;
     reach = fmaxf(reach, tile.reach);
     lost = fmaxf(lost, tile.lost);
     float errors[2];
@@ -652,9 +616,9 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
     }
   }
   State state = problem.reduction.neutral();
-  const bool has_many_far_tiles = are_many_far_tiles(far_tiles, tile_count);
-  if (far_tiles > 0 && !has_many_far_tiles) {
-    block_find_nearest_in_far_tiles(problem, split, own_tiles, shared, state);
+  const bool has_many_far = are_many_far_columns(far, range.end - range.begin);
+  if (far > 0 && !has_many_far) {
+    state = thread_find_nearest_far_column(problem, first_row, range, own_tiles);
   }
   if (thread >= block_rows) shared.states[1][thread - block_rows] = state;
   __syncthreads();  // all states are there
@@ -663,7 +627,7 @@ __global__ void __launch_bounds__(WarpgroupLeastStorage<Problem>::threads, 1)
     problem.reduction.merge(state, shared.states[0][thread]);
     problem.reduction.merge(state, shared.states[1][thread]);
     // Without a finite distance: squares have overflowed, or there is none.
-    if (has_many_far_tiles || !(Least::bound(state) < infinity)) {
+    if (has_many_far || !(Least::bound(state) < infinity)) {
       problem.reduction.add(state, undecided_value, 0);
     }
   }

@@ -1,22 +1,21 @@
 // Several nearest columns of each row (KMin and ArgKMin) in more than 8 dimensions on Hopper, by
 // the products of warpgroups: warpgroup_least.cuh says how one product of halves rules columns out,
-// and what E bounds. A row lists more columns than are wanted, the nearest ones by A; distances
-// come from the differences when all columns have been seen, of the listed ones only:
+// and what E bounds. A row notes the columns that may be among the nearest; distances come from the
+// differences when all columns have been seen, of the noted ones only:
 //
 //     split_least_kernel          a block for each tile        y  ->  LeastTile
 //
 //     warpgroup_lists_kernel      up to 256 rows a block, for each tile of its part:
 //        a warpgroup    64 rows, from registers, x 64 columns -> A = |v|^2 - 2 u . v, roughly
 //                       columns with A <= the row's limit are noted: warp_note_listed()
-//        a warp         up to 32 noted columns -> the row's list, by A: warp_list_noted()
-//                 at the end: the listed columns' distances: warp_list_by_distance()
+//        a warp         now and then drops the noted columns that have become too far, and so finds
+//                       lower limits: warp_select_noted()
+//                 at the end: the noted columns' distances, sorted: warp_list_by_distance()
 //
-// The K-th distance of a row is at most E more than the K-th A of its list, so that no column
-// beyond that A + 2 E is among the K nearest. This is the limit, or what is just below the last A
-// of the list where that is less. At the end all columns up to the former must be in the list:
-// where more are alike, and where the row is far from the centre or not finite, the row is left to
-// undecided_rows_kernel. The few tiles that are far are listed from the differences,
-// warp_list_far_tiles().
+// K columns have an A of at most the row's end, and so distances of at most E more than that: a
+// column beyond the end and 2 E, the limit, is none of the K nearest. Where more columns are alike
+// than there is room for, and where the row is far from the centre or not finite, the row is left
+// to undecided_rows_kernel. The few columns that are far are listed from the differences.
 #pragma once
 
 #include <algorithm>
@@ -39,16 +38,16 @@
 
 namespace warpath::map_reduce::detail {
 
-/// Entries of a row's list, of which K are wanted: the others have room for columns that A cannot
-/// tell from the K-th one. (An estimate: 3 % of K, of 20,000 uniform points in 128 dimensions.)
-constexpr int listed_for(int K) {
-  return std::min(128, K + std::max(16, K / 2));
+/// Columns that a row has room for, of which K are wanted: a multiple of 32.
+constexpr int room_for(int K) {
+  return divide_up(K + 45, warp_threads) * warp_threads;
 }
 
-/// The warps of a block list what is noted after so many columns that a row has noted about this
-/// many since then, all at once: a product waits for the last of its four warps. (One by one, when
-/// a row has no room left, the 10 nearest of 20,000 columns took 1.4 times as long.)
-inline constexpr int noted_between_listings = 14;
+/// The warps of a block select among what is noted after so many columns that a row has noted about
+/// this many since then, all at once: a product waits for the last of its four warps.
+constexpr int noted_between_selections(int K) {
+  return 14 + K / 10;
+}
 
 /// Whether several least distances of a problem can be found so: in more than 8 dimensions, and
 /// where lists have room. (One is has_warpgroup_least's.)
@@ -58,26 +57,11 @@ constexpr bool has_warpgroup_lists = [] {
                               typename Problem::Reduction>::is_possible &&
                 requires { Problem::Reduction::length; }) {
     constexpr int K = Problem::Reduction::length;
-    return Problem::Formula::dimension > 8 && K > 1 && listed_for(K) >= K + K / 8;
+    return Problem::Formula::dimension > 8 && K > 1;
   } else {
     return false;
   }
 }();
-
-/// What a warp has for its 16 rows: columns that wait for their list and, when none do any more, 16
-/// coordinates of its rows and of 32 columns, or what distances they have.
-struct ListScratch {
-  static constexpr int most_noted = warp_threads;
-  static constexpr int step = 16;
-  union {
-    std::uint32_t noted[list_rows][most_noted][2];  ///< A, as bits, and the column
-    struct {
-      alignas(16) float rows[list_rows][step];
-      alignas(16) float columns[warp_threads][step + 4];  ///< (lanes read from different banks)
-    };
-    float distances[list_rows][warp_threads];
-  };
-};
 
 /// Shared memory of warpgroup_lists_kernel.
 template <class Problem, int Groups, int Stages>
@@ -86,16 +70,26 @@ struct WarpgroupListsStorage {
   using Tile = LeastTile<dimension>;
   static constexpr int threads = 128 * Groups;
   static constexpr int block_rows = warpgroup_rows * Groups;
-  static constexpr int listed = listed_for(Problem::Reduction::length);
+  static constexpr int wanted = Problem::Reduction::length;
+  static constexpr int room = room_for(wanted);
   alignas(16) Tile stages[Stages];
-  ListScratch scratch[threads / warp_threads];
-  SortedLists<float, listed, block_rows> lists;
+  /// At first noted columns, and A. (Four rows lie in different banks.)
+  SortedLists<float, wanted, block_rows, room + 8> lists;
   TileBarriers<Stages> barriers;
   float centre[dimension];
   unsigned counts[block_rows];  ///< of noted columns
-  float errors[block_rows];     ///< 2 E of each row; then its limit
+  float ends[block_rows];    ///< K noted columns have no greater A; infinite: fewer have been seen
+  float errors[block_rows];  ///< 2 E of each row
 
-  /// A row that is undecided has a list that begins so, whatever else is merged with it.
+  /// A row that is undecided notes no column,
+  __device__ __forceinline__ void stop_noting(int row) {
+    ends[row] = -std::numeric_limits<float>::infinity();
+    counts[row] = 0;
+  }
+  [[nodiscard]] __device__ __forceinline__ bool notes(int row) const {
+    return ends[row] > -std::numeric_limits<float>::infinity();
+  }
+  /// and its list begins so, whatever else is merged with it.
   __device__ __forceinline__ void set_undecided(int row) {
     lists.values[row][0] = undecided_value;
     lists.columns[row][0] = 0;
@@ -118,19 +112,13 @@ using WarpgroupListsStorageOf = std::conditional_t<
             std::conditional_t<fits_a_block<Problem, 2, 2>, WarpgroupListsStorage<Problem, 2, 2>,
                                WarpgroupListsStorage<Problem, 1, 2>>>>>;
 
-/// The next lower number, for a finite or infinite one.
-__device__ __forceinline__ float just_below(float v) {
-  const int bits = __float_as_int(v);
-  return __int_as_float(v > 0 ? bits - 1 : v < 0 ? bits + 1 : static_cast<int>(0x80000001));
-}
-
 /// Notes a column of a lane's row, and its A. Returns whether there is room.
 template <class Storage>
-__device__ __forceinline__ bool note_listed(int row, unsigned place, float value, int column,
-                                            Storage& shared) {
-  if (place >= ListScratch::most_noted) return false;
-  const std::uint32_t entry[2] = {__float_as_uint(value), static_cast<std::uint32_t>(column)};
-  store_vector(shared.scratch[row / list_rows].noted[row % list_rows][place], entry);
+__device__ __forceinline__ bool note_listed(int row, unsigned place, float value,
+                                            ListedColumn column, Storage& shared) {
+  if (place >= Storage::room) return false;
+  shared.lists.values[row][place] = value;
+  shared.lists.columns[row][place] = column;
   return true;
 }
 
@@ -142,7 +130,7 @@ template <class Storage>
 __device__ __forceinline__ bool warp_note_listed(unsigned (&candidates)[2],
                                                  const WarpgroupSums& values,
                                                  const float (&least)[2], bool are_single,
-                                                 const int (&rows)[2], int first_column,
+                                                 const int (&rows)[2], ListedColumn first_column,
                                                  Storage& shared) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -151,7 +139,7 @@ __device__ __forceinline__ bool warp_note_listed(unsigned (&candidates)[2],
         atomicAdd(&shared.counts[rows[r]], static_cast<unsigned>(__popc(candidates[r])));
     if (are_single) {
       const int c = __ffs(static_cast<int>(candidates[r])) - 1;
-      const int column = first_column + c / 2 * 8 + c % 2;
+      const auto column = first_column + static_cast<ListedColumn>(c / 2 * 8 + c % 2);
       if (note_listed(rows[r], place, least[r], column, shared)) candidates[r] = 0;
       continue;
     }
@@ -159,7 +147,7 @@ __device__ __forceinline__ bool warp_note_listed(unsigned (&candidates)[2],
 #pragma unroll
     for (int c = 0; c < 16; ++c) {
       if ((candidates[r] >> c & 1) == 0) continue;
-      const int column = first_column + c / 2 * 8 + c % 2;
+      const auto column = first_column + static_cast<ListedColumn>(c / 2 * 8 + c % 2);
       if (note_listed(rows[r], place, values[c / 2][2 * r + c % 2], column, shared)) {
         candidates[r] &= ~(1u << c);
       }
@@ -169,178 +157,199 @@ __device__ __forceinline__ bool warp_note_listed(unsigned (&candidates)[2],
   return !__any_sync(full_warp, (candidates[0] | candidates[1]) != 0);
 }
 
-/// What is noted for the warp's rows that have at least `least` columns (1 or more), into their
-/// lists, two rows at once. Starts and ends with a warp barrier. Not inlined, so that it takes no
-/// registers from the loop over tiles.
-template <class Storage>
-[[gnu::noinline]] __device__ void warp_list_noted(std::int64_t first_column, unsigned least,
-                                                  Storage& shared) {
-  constexpr unsigned most = ListScratch::most_noted;
-  constexpr int at_once = 2;
-  __syncwarp();  // the columns are there
-  const int lane = lane_index();
-  const int first = warp_index() * list_rows;
-  const unsigned count = lane < list_rows ? min(shared.counts[first + lane], most) : 0;
-  unsigned rest = __ballot_sync(full_warp, count >= least);
-  while (rest != 0) {
-    int rows[at_once];
-    Listed<float> entries[at_once];
+/// The least, the greatest, and the sum of the numbers of each eight lanes, in all of them.
+__device__ __forceinline__ float eight_min(float v) {
 #pragma unroll
-    for (int n = 0; n < at_once; ++n) {
-      const bool is_row = rest != 0;
-      const int row = is_row ? __ffs(static_cast<int>(rest)) - 1 : rows[0] - first;
-      if (is_row) rest &= rest - 1;
-      rows[n] = first + row;
-      entries[n] = none_listed<float>();
-      const auto waiting = static_cast<int>(__shfl_sync(full_warp, count, row));
-      if (is_row && lane < waiting) {
-        std::uint32_t noted[2];
-        load_vector(shared.scratch[warp_index()].noted[row][lane], noted);
-        entries[n] = {__uint_as_float(noted[0]),
-                      static_cast<ListedColumn>(first_column + noted[1])};
-      }
-    }
-    shared.lists.take(rows, entries);
+  for (int distance = 1; distance < 8; distance *= 2) {
+    v = fminf(v, __shfl_xor_sync(full_warp, v, distance));
   }
-  if (count >= least) shared.counts[first + lane] = 0;
-  __syncwarp();  // there are none
+  return v;
+}
+__device__ __forceinline__ int eight_sum(int v) {
+#pragma unroll
+  for (int distance = 1; distance < 8; distance *= 2) {
+    v += __shfl_xor_sync(full_warp, v, distance);
+  }
+  return v;
 }
 
-/// The warp's lists by distance instead of A. Those rows are undecided that may lack columns: more
-/// are alike than a list has room for, or fewer than K have a finite distance. Starts and ends with
-/// a warp barrier.
-template <class Storage, class Problem>
-[[gnu::noinline]] __device__ void warp_list_by_distance(const Problem& problem,
-                                                        std::int64_t first_row, Storage& shared) {
-  constexpr int K = Problem::Reduction::length;
-  constexpr int listed = Storage::listed;
+/// Drops what is noted for the warp's rows that have at least `least` columns, more than K, but for
+/// what may be among the K nearest. Eight lanes have a row. Rows that have hardly any room then are
+/// undecided. Starts and ends with a warp barrier. Not inlined, so that it takes no registers from
+/// the loop over tiles.
+template <class Storage>
+[[gnu::noinline]] __device__ void warp_select_noted(unsigned least, Storage& shared) {
+  constexpr int K = Storage::wanted;
+  constexpr int columns_of_lane = Storage::room / 8;
+  constexpr int most_tries = 14;
+  constexpr int least_room = 8;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  auto& noted = shared.lists;
+  const int lane_of_row = lane_index() % 8;
+  const int first = warp_index() * list_rows;
+  __syncwarp();  // columns, ends and errors are there
+#pragma unroll 1
+  for (int row = first + lane_index() / 8; row < first + list_rows; row += warp_threads / 8) {
+    const unsigned count = min(shared.counts[row], unsigned{Storage::room});
+    const bool selects = count >= least;
+    if (!__any_sync(full_warp, selects)) continue;
+    float values[columns_of_lane];
+    ListedColumn columns[columns_of_lane];
+    float low = infinity;
+    float greatest = -infinity;
+#pragma unroll
+    for (int c = 0; c < columns_of_lane; ++c) {
+      const int place = c * 8 + lane_of_row;
+      const bool is_noted = place < static_cast<int>(count);
+      values[c] = is_noted ? noted.values[row][place] : infinity;
+      columns[c] = is_noted ? noted.columns[row][place] : no_column;
+      low = fminf(low, values[c]);
+      if (is_noted) greatest = fmaxf(greatest, values[c]);
+    }
+    const auto count_up_to = [&](float limit) {
+      int up_to = 0;
+#pragma unroll
+      for (const float value : values) up_to += static_cast<int>(value <= limit);
+      return up_to;
+    };
+    // At least K columns have values up to `end`; soon few more, unless many are equal.
+    low = eight_min(low);
+    float end = fminf(shared.ends[row], -eight_min(-greatest));
+    bool is_found = !selects || !(low < end);
+    for (int t = 0; t < most_tries && !__all_sync(full_warp, is_found); ++t) {
+      const float middle = low / 2 + end / 2;
+      const int up_to = eight_sum(count_up_to(middle));
+      const bool has_enough = up_to >= K;
+      if (is_found) continue;
+      (has_enough ? end : low) = middle;
+      is_found = has_enough && up_to <= K + K / 16;
+    }
+    const float limit = end + shared.errors[row];
+    const int own = count_up_to(limit);
+    int left = own;  // of this lane and those before
+#pragma unroll
+    for (int distance = 1; distance < 8; distance *= 2) {
+      const int before = __shfl_up_sync(full_warp, left, distance, 8);
+      if (lane_of_row >= distance) left += before;
+    }
+    __syncwarp();  // columns, ends and counts have been read
+    if (selects) {
+      int place = left - own;
+#pragma unroll
+      for (int c = 0; c < columns_of_lane; ++c) {
+        if (!(values[c] <= limit)) continue;
+        noted.values[row][place] = values[c];
+        noted.columns[row][place] = columns[c];
+        ++place;
+      }
+      if (lane_of_row == 7) {
+        shared.ends[row] = end;
+        shared.counts[row] = static_cast<unsigned>(left);
+        if (left > Storage::room - least_room) shared.stop_noting(row);
+      }
+    }
+    __syncwarp();  // lanes are together again
+  }
+  __syncwarp();  // columns and counts are the new ones
+}
+
+/// The warp's noted columns as lists, by distance. Those rows are undecided that have stopped
+/// noting, or where fewer than K distances are finite. Starts and ends with a warp barrier.
+template <bool InVectors, class Storage, class Problem>
+__device__ __forceinline__ void warp_list_noted(const Problem& problem, std::int64_t first_row,
+                                                Storage& shared) {
+  constexpr int at_once = 2;
+  constexpr int K = Storage::wanted;
+  constexpr int steps = Storage::room / warp_threads;
   constexpr float infinity = std::numeric_limits<float>::infinity();
   auto& lists = shared.lists;
   const int lane = lane_index();
   const int first = warp_index() * list_rows;
-  __syncwarp();  // lists and errors are there
-  const int own = first + lane % list_rows;
-  const float limit =
-      fminf(lists.values[own][K - 1] + shared.errors[own], std::numeric_limits<float>::max());
-  unsigned lacking = __ballot_sync(full_warp, !(lists.values[own][listed - 1] > limit));
-  __syncwarp();  // the errors have been read
-  if (lane < list_rows) shared.errors[own] = limit;
-  __syncwarp();  // the limits are there
+  __syncwarp();  // the columns are there
 #pragma unroll 1
-  for (int item = lane; item < list_rows * listed; item += warp_threads) {
-    const int row = first + item / listed;
-    float& value = lists.values[row][item % listed];
-    ListedColumn& j = lists.columns[row][item % listed];
-    if (value <= shared.errors[row]) {
-      value = squared_distance_of(problem, min(first_row + row, problem.rows - 1), j);
-    } else {
-      value = infinity;
-      j = no_column;
-    }
-  }
+  for (int row = first; row < first + list_rows; row += at_once) {
+    const int rows[at_once] = {row, row + 1};
+    const unsigned counts[at_once] = {shared.counts[row], shared.counts[row + 1]};
+    const unsigned most = max(counts[0], counts[1]);
 #pragma unroll 1
-  for (int row = first; row < first + list_rows; ++row) {
-    __syncwarp();  // the distances are there
-    const int rows[1] = {row};
-    Listed<float> entries[lists.steps][1];
+    for (unsigned place = lane; place < most; place += warp_threads) {
+      float distances[at_once];
 #pragma unroll
-    for (int s = 0; s < lists.steps; ++s) {
-      const int place = s * warp_threads + lane;
-      entries[s][0] = none_listed<float>();
-      if (place < listed) entries[s][0] = {lists.values[row][place], lists.columns[row][place]};
+      for (int n = 0; n < at_once; ++n) {
+        const ListedColumn j = place < counts[n] ? lists.columns[rows[n]][place] : 0;
+        const std::int64_t i = min(first_row + rows[n], problem.rows - 1);
+        distances[n] = squared_distance_of<InVectors>(problem, i, j);
+      }
+#pragma unroll
+      for (int n = 0; n < at_once; ++n) {
+        if (place < counts[n]) lists.values[rows[n]][place] = distances[n];
+      }
+    }
+    __syncwarp();  // the distances are there
+    Listed<float> entries[steps][at_once];
+#pragma unroll
+    for (int s = 0; s < steps; ++s) {
+#pragma unroll
+      for (int n = 0; n < at_once; ++n) {
+        const int place = s * warp_threads + lane;
+        entries[s][n] = none_listed<float>();
+        if (place >= static_cast<int>(counts[n])) continue;
+        const float value = lists.values[rows[n]][place];
+        if (value == value) entries[s][n] = {value, lists.columns[rows[n]][place]};
+      }
     }
     __syncwarp();  // all have been read
-    lists.clear(row);
+    lists.clear(rows[0]);
+    lists.clear(rows[1]);
 #pragma unroll
-    for (int s = 0; s < lists.steps; ++s) lists.take(rows, entries[s]);
-    __syncwarp();  // the list is there
-    if (!(lists.values[row][K - 1] < infinity)) lacking |= 1u << (row - first);
+    for (int s = 0; s < steps; ++s) lists.take(rows, entries[s]);
+    __syncwarp();  // the lists are there
+    if (lane < at_once) {
+      const int own = row + lane;
+      const bool lacks_some = shared.ends[own] < infinity && !(lists.values[own][K - 1] < infinity);
+      if (!shared.notes(own) || lacks_some) shared.set_undecided(own);
+    }
   }
-  __syncwarp();  // the lists were read
-  if (lane < list_rows && (lacking >> lane & 1) != 0) shared.set_undecided(first + lane);
   __syncwarp();  // they are marked
 }
-
-/// The squared distances of the warp's rows and of up to 32 columns, one a lane, from the
-/// differences, into its scratch: added up as SquaredDistance adds them up. Ends with a warp
-/// barrier.
 template <class Storage, class Problem>
-__device__ __forceinline__ void warp_find_distances(const Problem& problem, std::int64_t first_row,
-                                                    std::int64_t first_column, int width,
-                                                    ListScratch& scratch) {
-  constexpr int D = Storage::dimension;
-  constexpr int step = ListScratch::step;
-  const float* const x = get<0>(problem.x).data;
-  const float* const y = get<0>(problem.y).data;
-  const int lane = lane_index();
-  float sums[list_rows] = {};
-#pragma unroll 1
-  for (int first_k = 0; first_k < D; first_k += step) {
-    const bool is_one = D % step == 1 && first_k == D - 1;  // added in one rounding
-    __syncwarp();                                           // what lies there has been read
-    for (int item = lane; item < list_rows * step; item += warp_threads) {
-      const int k = first_k + item % step;
-      const std::int64_t i = min(first_row + item / step, problem.rows - 1);
-      scratch.rows[item / step][item % step] = k < D ? x[i * D + k] : 0.0f;
-    }
-    for (int item = lane; item < warp_threads * step; item += warp_threads) {
-      const int k = first_k + item % step;
-      const int t = item / step;
-      scratch.columns[t][item % step] = k < D && t < width ? y[(first_column + t) * D + k] : 0.0f;
-    }
-    __syncwarp();  // the coordinates are there
-    float v[4][4];
-#pragma unroll
-    for (int c = 0; c < 4; ++c) load_vector(&scratch.columns[lane][4 * c], v[c]);
-#pragma unroll
-    for (int row = 0; row < list_rows; ++row) {
-      float part = is_one ? sums[row] : 0.0f;
-#pragma unroll
-      for (int c = 0; c < 4; ++c) {
-        float u[4];
-        load_vector(&scratch.rows[row][4 * c], u);
-#pragma unroll
-        for (int q = 0; q < 4; ++q) {
-          const float difference = u[q] - v[c][q];
-          part = fmaf(difference, difference, part);
-        }
-      }
-      sums[row] = first_k == 0 || is_one ? part : sums[row] + part;
-    }
+[[gnu::noinline]] __device__ void warp_list_by_distance(const Problem& problem,
+                                                        std::int64_t first_row, Storage& shared) {
+  if (are_in_vectors(problem)) {
+    warp_list_noted<true>(problem, first_row, shared);
+  } else {
+    warp_list_noted<false>(problem, first_row, shared);
   }
-  __syncwarp();  // the coordinates have been read
-#pragma unroll
-  for (int row = 0; row < list_rows; ++row) scratch.distances[row][lane] = sums[row];
-  __syncwarp();  // the distances are there
 }
 
-/// Adds the columns of tiles that are far to the warp's lists, from the differences. Starts and
-/// ends with a warp barrier.
+/// The far columns of the block's part, from the differences, to the warp's lists. Starts and ends
+/// with a warp barrier.
 template <class Storage, class Problem>
-[[gnu::noinline]] __device__ void warp_list_far_tiles(const Problem& problem,
-                                                      std::int64_t first_row, Range range,
-                                                      const typename Storage::Tile* tiles,
-                                                      Storage& shared) {
-  using Tile = typename Storage::Tile;
+[[gnu::noinline]] __device__ void warp_list_far_columns(const Problem& problem,
+                                                        std::int64_t first_row, Range range,
+                                                        const typename Storage::Tile* tiles,
+                                                        Storage& shared) {
   const int lane = lane_index();
   const int first = warp_index() * list_rows;
-  ListScratch& scratch = shared.scratch[warp_index()];
-  for (std::int64_t j = range.begin; j < range.end; j += warp_threads) {
-    if (tiles[(j - range.begin) / Tile::columns].is_far == 0) continue;
-    const auto width = static_cast<int>(min(std::int64_t{warp_threads}, range.end - j));
-    warp_find_distances<Storage>(problem, first_row + first, j, width, scratch);
-#pragma unroll 1
-    for (int row = 0; row < list_rows; ++row) {
-      const float distance = scratch.distances[row][lane];
+  const int own = first + lane % list_rows;  // two lanes have a row
+  const std::int64_t i = min(first_row + own, problem.rows - 1);
+  const auto tile_count =
+      static_cast<int>(divide_up(range.end - range.begin, Storage::Tile::columns));
+  warp_for_each_far_column(tiles, tile_count, range.begin, [&](std::int64_t j) {
+    const auto column = static_cast<ListedColumn>(j);
+    const float distance = squared_distance_of(problem, i, j);
+    __syncwarp();  // the lists are there
+    const bool is_in = comes_before(Listed<float>{distance, column}, shared.lists.last(own));
+    unsigned rest = __ballot_sync(full_warp, is_in) & ((1u << list_rows) - 1);
+    for (; rest != 0; rest &= rest - 1) {
+      const int row = __ffs(static_cast<int>(rest)) - 1;
+      const float value = __shfl_sync(full_warp, distance, row);
       const int rows[1] = {first + row};
       Listed<float> entry[1] = {none_listed<float>()};
-      if (lane < width && distance == distance) {
-        entry[0] = {distance, static_cast<ListedColumn>(j + lane)};
-      }
+      if (lane == 0) entry[0] = {value, column};
       shared.lists.take(rows, entry);
     }
-    __syncwarp();  // the distances have been read
-  }
+  });
   __syncwarp();  // the lists are there
 }
 
@@ -356,7 +365,7 @@ __global__ void __launch_bounds__(WarpgroupListsStorageOf<Problem>::threads, 1)
   constexpr int D = Storage::dimension;
   constexpr int K = Problem::Reduction::length;
   constexpr int block_rows = Storage::block_rows;
-  constexpr float most = std::numeric_limits<float>::max();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
   if (!hopper::is_compiled_for_90a()) return;
   hopper::wait_for_kernel_before();
   auto& shared = dynamic_shared<Storage>();
@@ -367,7 +376,6 @@ __global__ void __launch_bounds__(WarpgroupListsStorageOf<Problem>::threads, 1)
   const Tile* const own_tiles = tiles + range.begin / Tile::columns;
   TileStream stream(shared.barriers, shared.stages, own_tiles, tile_count);
   if (threadIdx.x < block_rows) shared.counts[threadIdx.x] = 0;
-  for (int row = 0; row < list_rows; ++row) shared.lists.clear(warp_index() * list_rows + row);
   block_find_middle(problem, shared.centre);
   __syncthreads();  // all is there
   stream.start();
@@ -381,38 +389,51 @@ __global__ void __launch_bounds__(WarpgroupListsStorageOf<Problem>::threads, 1)
     return scale * (get<0>(problem.x).data[i * D + k] - shared.centre[k]);
   });
 
-  int far_tiles = 0;
+  int far = 0;  // columns
   float reach = 0;
   float lost = 0;
   float limits[2];
-  std::int64_t next_listing = warpgroup_columns;
-  // A row that is far has none: no column is listed.
+  // At first all columns are noted.
+  std::int64_t next_selection = Storage::room / warpgroup_columns * warpgroup_columns;
+  if (lane % 4 == 0) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      shared.ends[rows_of_lane[r]] = rows.is_near(r) ? infinity : -infinity;
+    }
+  }
+  __syncwarp();  // the ends are there
   const auto set_limits = [&] {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      const float(&values)[Storage::listed] = shared.lists.values[rows_of_lane[r]];
-      const float end = values[K - 1] + 2 * rows.error(r, reach, lost);
-      limits[r] = rows.is_near(r) ? fminf(fminf(end, just_below(values[Storage::listed - 1])), most)
-                                  : std::numeric_limits<float>::quiet_NaN();
+      const int row = rows_of_lane[r];
+      const float limit = shared.ends[row] + 2 * rows.error(r, reach, lost);
+      limits[r] = shared.notes(row) ? fminf(limit, std::numeric_limits<float>::max()) : -infinity;
     }
+  };
+  const auto select = [&](unsigned least) {
+    if (lane % 4 == 0) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) shared.errors[rows_of_lane[r]] = 2 * rows.error(r, reach, lost);
+    }
+    warp_select_noted(least, shared);
+    set_limits();
   };
 #pragma unroll 1
   for (int n = 0; n < tile_count; ++n) {
     const Tile& tile = stream.wait(n);
-    if (tile.is_far != 0) ++far_tiles;
+    far += tile.far_count;
     reach = fmaxf(reach, tile.reach);
     lost = fmaxf(lost, tile.lost);
     set_limits();
 #pragma unroll 1
     for (int first = 0; first < Tile::columns; first += warpgroup_columns) {
       const int column = n * Tile::columns + first;
-      if (column >= next_listing) {
-        warp_list_noted(range.begin, 1, shared);
-        set_limits();
-        next_listing = column + std::int64_t{column} * noted_between_listings / K;
+      if (column >= next_selection) {
+        select(K + 1);
+        next_selection = column + std::int64_t{column} * noted_between_selections(K) / K;
       }
       WarpgroupSums values;
-      float least[2] = {most, most};
+      float least[2] = {infinity, infinity};
       warpgroup_find_values(rows, tile, first, values, least);
       unsigned left[2] = {0xFFFF, 0xFFFF};  // columns of the lane that have not been noted
       bool are_single = true;
@@ -426,29 +447,24 @@ __global__ void __launch_bounds__(WarpgroupListsStorageOf<Problem>::threads, 1)
         }
         const bool has_several = __popc(candidates[0]) > 1 || __popc(candidates[1]) > 1;
         are_single = are_single && !__any_sync(full_warp, has_several);
-        const int first_column = column + lane % 4 * 2;
+        const auto first_column = static_cast<ListedColumn>(range.begin + column + lane % 4 * 2);
         if (warp_note_listed(candidates, values, least, are_single, rows_of_lane, first_column,
                              shared)) {
           break;
         }
         left[0] = candidates[0];
         left[1] = candidates[1];
-        warp_list_noted(range.begin, ListScratch::most_noted / 2, shared);
-        set_limits();
+        select((K + Storage::room) / 2);
       }
     }
     stream.release(n);
   }
-  warp_list_noted(range.begin, 1, shared);
-  if (lane % 4 == 0) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r) shared.errors[rows_of_lane[r]] = 2 * rows.error(r, reach, lost);
-  }
+  select(K + 1);
   warp_list_by_distance(problem, first_row, shared);
-  if (are_many_far_tiles(far_tiles, tile_count)) {
+  if (are_many_far_columns(far, range.end - range.begin)) {
     if (lane < list_rows) shared.set_undecided(warp_index() * list_rows + lane);
-  } else if (far_tiles > 0) {
-    warp_list_far_tiles(problem, first_row, range, own_tiles, shared);
+  } else if (far > 0) {
+    warp_list_far_columns(problem, first_row, range, own_tiles, shared);
   }
   block_merge_lists<block_rows>(problem, split, partials, tickets, first_row, shared.lists,
                                 [&](int row, std::int64_t i) {
