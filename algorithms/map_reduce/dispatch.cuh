@@ -150,32 +150,47 @@ void run_warpgroups(const Problem& problem, const Choice& choice, Workspace& wor
   });
 }
 
-/// Nearest columns by the products of warpgroups: the columns are split, rows are searched, and
-/// those that are undecided are searched by the differences.
+/// Nearest columns by the products of warpgroups: the columns are split, rows are searched, lists
+/// of several columns are finished, and rows that are undecided are searched by the differences.
 template <class Problem>
 void run_nearest(const Problem& problem, const Choice& choice, Workspace& workspace,
                  cudaStream_t stream) {
   with_warpgroup_kernels<Problem>([&]<class Storage, class Splitter>(auto kernel, auto splitting) {
+    using State = typename Problem::State;
     using Tile = typename Storage::Tile;
+    using OfPart = FoundOfPart<Problem>;
     using Rest = UndecidedStorage<Problem>;
     const std::int64_t tile_count = divide_up(problem.columns, Tile::columns);
     const Split split{divide_up(problem.rows, Storage::block_rows), choice.parts, choice.span};
     const unsigned rest_blocks = undecided_blocks();
-    const auto [partials, tiles, numbers] =
-        workspace.template take<typename Problem::State, Tile, unsigned long long>(
-            stream, nearest_states<Problem>(choice, problem.rows), tile_count,
+    // The last kernel's states lie where the parts have lain.
+    const auto [memory, tiles, numbers] =
+        workspace.template take<unsigned char, Tile, unsigned long long>(
+            stream, bytes_of_parts<Problem>(choice, problem.rows), tile_count,
             undecided_numbers(problem.rows));
+    auto* const parts = reinterpret_cast<OfPart*>(memory);
+    auto* const states = reinterpret_cast<State*>(memory);
     unsigned* const tickets =
         workspace.tickets(stream, std::max(split.tickets(), undecided_tickets(rest_blocks)));
     const UndecidedRows undecided = undecided_rows_in(numbers);
-    constexpr unsigned threads = 256;
-    launch({grid_of(tile_count), threads, sizeof(Splitter), stream, /*starts_early=*/true},
-           splitting, problem, tiles, undecided);
-    launch({grid_of(split.row_blocks * split.parts), Storage::threads, sizeof(Storage), stream,
-            /*starts_early=*/true},
-           kernel, problem, split, partials, tickets, tiles, undecided);
-    launch({rest_blocks, Rest::threads, sizeof(Rest), stream, /*starts_early=*/true},
-           undecided_rows_kernel<Problem>, problem, undecided, partials, tickets);
+    const auto launch_early = [&](std::int64_t blocks, unsigned threads, std::size_t shared_bytes,
+                                  auto kernel_of_step, const auto&... arguments) {
+      launch({grid_of(blocks), threads, shared_bytes, stream, /*starts_early=*/true},
+             kernel_of_step, problem, arguments...);
+    };
+    launch_early(tile_count, 256, sizeof(Splitter), splitting, tiles, undecided);
+    const std::int64_t blocks = split.row_blocks * split.parts;
+    if constexpr (has_warpgroup_lists<Problem>) {
+      using Finish = FinishStorage<Problem>;
+      launch_early(blocks, Storage::threads, sizeof(Storage), kernel, split, parts, tiles);
+      launch_early(divide_up(problem.rows, Finish::block_rows), Finish::threads, sizeof(Finish),
+                   finish_lists_kernel<Problem>, parts, split.parts, tiles, undecided);
+    } else {
+      launch_early(blocks, Storage::threads, sizeof(Storage), kernel, split, parts, tickets, tiles,
+                   undecided);
+    }
+    launch_early(rest_blocks, Rest::threads, sizeof(Rest), undecided_rows_kernel<Problem>,
+                 undecided, states, tickets);
   });
 }
 

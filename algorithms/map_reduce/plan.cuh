@@ -473,12 +473,24 @@ inline std::int64_t sum_of(std::int64_t a, std::int64_t b) {
 inline unsigned undecided_blocks() {
   return 2 * static_cast<unsigned>(device_processors());
 }
-/// States that a search for nearest columns by warpgroups takes: the first kernel is done with its
-/// own when the last one begins.
+/// What a search for nearest columns by warpgroups finds for a row in a part of the columns.
 template <class Problem>
-std::int64_t nearest_states(const Choice& choice, std::int64_t rows) {
-  return std::max(choice.parts > 1 ? bytes_of(rows, choice.parts, 1) : 0,
-                  undecided_states(rows, undecided_blocks()));
+auto found_of_part() {
+  if constexpr (has_warpgroup_lists<Problem>) {
+    return NotedOfPart<Problem::Reduction::length>{};
+  } else {
+    return typename Problem::State{};
+  }
+}
+template <class Problem>
+using FoundOfPart = decltype(found_of_part<Problem>());
+/// Bytes of that, or of the states of rows that are undecided, which come after it.
+template <class Problem>
+std::int64_t bytes_of_parts(const Choice& choice, std::int64_t rows) {
+  const bool has_parts = has_warpgroup_lists<Problem> || choice.parts > 1;
+  return std::max(
+      has_parts ? bytes_of(rows, choice.parts, sizeof(FoundOfPart<Problem>)) : 0,
+      bytes_of(undecided_states(rows, undecided_blocks()), 1, sizeof(typename Problem::State)));
 }
 
 /// Bytes of values, states, split columns or signals, and numbers of rows that a call takes from
@@ -502,10 +514,8 @@ std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_
   }
   if constexpr (is_tensor_least<Problem> && has_warpgroups<Problem>) {
     if (choice.takes_warpgroups) {
-      const std::int64_t states =
-          bytes_of(nearest_states<Problem>(choice, rows), 1, sizeof(typename Problem::State));
       const std::int64_t numbers = bytes_of(undecided_numbers(rows), 1, sizeof(unsigned long long));
-      return sum_of(split, sum_of(states, numbers));
+      return sum_of(split, sum_of(bytes_of_parts<Problem>(choice, rows), numbers));
     }
   }
   if (choice.parts == 1 && choice.variant != Variant::gpu_2d) return split;

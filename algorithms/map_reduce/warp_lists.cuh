@@ -122,13 +122,12 @@ __device__ __forceinline__ void warp_merge_lists(Listed<T> (&lists)[Count][Steps
   }
 }
 
-/// The lists of a block's rows, in shared memory, of K entries each; `Room`: there is room for so
-/// many that are no list yet.
-template <class T, int K, int Rows, int Room = K>
+/// The lists of a block's rows, in shared memory.
+template <class T, int K, int Rows>
 struct SortedLists {
   static constexpr int steps = K <= 32 ? 1 : K <= 64 ? 2 : 4;  ///< entries of a lane
-  T values[Rows][Room];
-  ListedColumn columns[Rows][Room];
+  T values[Rows][K];
+  ListedColumn columns[Rows][K];
 
   /// One warp; a warp barrier must follow.
   __device__ __forceinline__ void clear(int row) {

@@ -116,6 +116,23 @@ TEST(WarpgroupLists, ManyEqualDistances) {
   expect_the_k_nearest<D, 10>(points, {one_part});
 }
 
+// No part has more columns that are alike than it has room for, but all parts together have.
+TEST(WarpgroupLists, ColumnsThatAreAlikeInManyParts) {
+  constexpr int D = 20;
+  constexpr int parts = 5;
+  constexpr int span = least_tile<D>;
+  Points points = uniform_points<D>(19, parts * span, 0, 1e-3);
+  for (int j = 0; j < parts * span; ++j) {
+    float* const y = &points.y[static_cast<std::size_t>(j * D)];
+    if (j % span % 11 == 3) {
+      for (int k = 0; k < D; ++k) y[k] = 0.5f + 1e-6f * static_cast<float>((j * 37 + k) % 90);
+    } else {
+      y[0] += 4;
+    }
+  }
+  expect_the_k_nearest<D, 10>(points, {{.variant = Variant::tensor, .splits = parts}});
+}
+
 // Columns that come nearer and nearer, so that each of them is listed.
 TEST(WarpgroupLists, DescendingDistances) {
   constexpr int D = 20;
@@ -125,6 +142,17 @@ TEST(WarpgroupLists, DescendingDistances) {
     points.y[static_cast<std::size_t>(j * D)] += static_cast<float>(N - j) / 100;
   }
   expect_the_k_nearest<D, 10>(points);
+}
+
+// So many rows that a product cannot decide that all blocks search some of all columns, and more of
+// parts of them.
+TEST(WarpgroupLists, ManyRowsThatAreUndecided) {
+  constexpr int D = 9;
+  const int blocks = 2 * device_processors();
+  const int M = std::min(64 * blocks + 70, is_small() ? 600 : 20000);
+  Points points = uniform_points<D>(M, 71);
+  for (std::size_t k = 0; k < points.y.size(); ++k) points.y[k] = k < 70 * D ? 0.5f : 0.75f;
+  expect_the_k_nearest<D, 2>(points, {one_part});
 }
 
 // Rows that have all columns at the same distance, beside others: columns on a sphere around the
