@@ -49,6 +49,9 @@ struct KernelCost {
   std::int64_t most_columns = any_span;  ///< of a call
   double launch_ns;
   double memory_bytes_per_ns;
+  std::int64_t finish_rows = 0;  ///< of a block of a kernel that finishes rows; 0: there is none
+  double finish_ns = 0;          ///< as long as all its blocks are on the device at once,
+  double finish_part_ns = 0;     ///< and more for each part
 };
 
 /// How the pairs are cut, and the run time that is expected.
@@ -100,7 +103,13 @@ inline Cut cut_of(const KernelCost& cost, std::int64_t rows, std::int64_t column
                                          merged * bytes * cost.merge_byte_ns
                                    : 0;
   const double before = cost.launch_ns + static_cast<double>(columns) * cost.prepared_column_ns;
-  return {parts, span, before + std::max(computing, loading) + merging};
+  double finishing = 0;
+  if (cost.finish_rows > 0) {
+    const auto finish_blocks = static_cast<double>(divide_up(rows, cost.finish_rows));
+    finishing = std::max(1.0, finish_blocks / (2 * processors)) *
+                (cost.finish_ns + static_cast<double>(parts) * cost.finish_part_ns);
+  }
+  return {parts, span, before + std::max(computing, loading) + merging + finishing};
 }
 
 /// The cut with the least expected time, of those that give every multiprocessor 1, 2, ... blocks:
@@ -326,18 +335,22 @@ inline double warpgroup_steps(int coordinates) {
   return static_cast<double>(divide_up(coordinates, 16));
 }
 
-/// warpgroup_lists_kernel. listed: entries of a row's list.
+/// warpgroup_lists_kernel and finish_lists_kernel. wanted: columns, of which a row has room for
+/// `room`; finish_rows: of a block of the latter.
 inline KernelCost warpgroup_lists_cost(const DeviceFigures& device, const CallTraits& call,
-                                       int block_rows, int tile, int listed) {
+                                       int block_rows, int tile, int wanted, int room,
+                                       int finish_rows) {
   const int dimension = call.coordinates - 1;
   KernelFigures figures = device.warpgroup_lists;
   figures.block_ns +=
-      listed * device.warpgroup_list_entry_ns + dimension * device.warpgroup_list_row_ns;
+      room * device.warpgroup_list_room_ns + dimension * device.warpgroup_list_row_ns;
   figures.pair_ns += warpgroup_steps(dimension) * device.warpgroup_lists_step_ns;
   KernelCost cost = kernel_cost(device, call, block_rows, tile, figures, 16);
-  cost.settling_columns = call.settling_columns * device.settling_of_warpgroup_lists;
-  cost.long_state_bytes = call.state_bytes;
-  cost.merge_byte_ns = device.merge_byte_of_lists_ns;
+  cost.settling_columns = device.settling_of_lists + wanted * device.settling_of_list_column;
+  cost.finish_rows = finish_rows;
+  cost.finish_ns = device.finish_ns +
+                   wanted * (device.finish_list_ns + dimension * device.finish_list_number_ns);
+  cost.finish_part_ns = device.finish_part_ns + wanted * device.finish_part_column_ns;
   cost.most_columns = most_listed_columns;
   add_splitting(device, dimension, cost);
   return cost;

@@ -69,27 +69,32 @@ struct DeviceFigures {
   double tensor_sum_of_33;  ///< factor of the time of 33 to 64 coordinates, and of more:
   double tensor_sum_of_65;  ///< fewer blocks are resident
 
-  KernelFigures warpgroup_sum;         ///< warpgroup_sum_kernel, without products
-  double warpgroup_sum_step_ns;        ///< pair_ns of a step of 16 coordinates
-  double warpgroup_signals_step_ns;    ///< the same, where signals are multiplied in halves
-  double warpgroup_split_ns;           ///< pair_ns to split an exponential there,
-  double warpgroup_eight_signals_ns;   ///< for eight numbers of up to 32,
-  double warpgroup_long_signals_ns;    ///< and for 33 to 64
-  double warpgroup_tf32_split_ns;      ///< pair_ns to split an exponential in TF32,
-  double warpgroup_tf32_eight_ns;      ///< and for eight numbers
-  double warpgroup_two_ns;             ///< more of a pair where a block has two warpgroups only
-  double warpgroup_signal_ns;          ///< block_ns of a number
-  double warpgroup_sum_row_ns;         ///< block_ns of a coordinate of the block's rows
-  KernelFigures warpgroup_least;       ///< warpgroup_least_kernel, without products
-  double warpgroup_least_step_ns;      ///< pair_ns of a step of 16 coordinates
-  double warpgroup_least_row_ns;       ///< block_ns of a coordinate of the block's rows
-  KernelFigures warpgroup_lists;       ///< warpgroup_lists_kernel, without products and lists
-  double warpgroup_lists_step_ns;      ///< pair_ns of a step of 16 coordinates
-  double warpgroup_list_entry_ns;      ///< block_ns of an entry of the lists
-  double warpgroup_list_row_ns;        ///< block_ns of a coordinate of the block's rows
-  double settling_of_warpgroup_lists;  ///< settling_columns, times this
-  double merge_byte_of_lists_ns;       ///< merge_byte_ns there
-  double split_columns_ns;             ///< of the preceding kernel, beside reading and writing
+  KernelFigures warpgroup_sum;        ///< warpgroup_sum_kernel, without products
+  double warpgroup_sum_step_ns;       ///< pair_ns of a step of 16 coordinates
+  double warpgroup_signals_step_ns;   ///< the same, where signals are multiplied in halves
+  double warpgroup_split_ns;          ///< pair_ns to split an exponential there,
+  double warpgroup_eight_signals_ns;  ///< for eight numbers of up to 32,
+  double warpgroup_long_signals_ns;   ///< and for 33 to 64
+  double warpgroup_tf32_split_ns;     ///< pair_ns to split an exponential in TF32,
+  double warpgroup_tf32_eight_ns;     ///< and for eight numbers
+  double warpgroup_two_ns;            ///< more of a pair where a block has two warpgroups only
+  double warpgroup_signal_ns;         ///< block_ns of a number
+  double warpgroup_sum_row_ns;        ///< block_ns of a coordinate of the block's rows
+  KernelFigures warpgroup_least;      ///< warpgroup_least_kernel, without products
+  double warpgroup_least_step_ns;     ///< pair_ns of a step of 16 coordinates
+  double warpgroup_least_row_ns;      ///< block_ns of a coordinate of the block's rows
+  KernelFigures warpgroup_lists;      ///< warpgroup_lists_kernel, without products and lists
+  double warpgroup_lists_step_ns;     ///< pair_ns of a step of 16 coordinates
+  double warpgroup_list_room_ns;      ///< block_ns of a column that a row has room for
+  double warpgroup_list_row_ns;       ///< block_ns of a coordinate of the block's rows
+  double settling_of_lists;           ///< settling_columns of lists there,
+  double settling_of_list_column;     ///< and of each column that is wanted
+  double finish_ns;                   ///< of finish_lists_kernel,
+  double finish_list_ns;              ///< and of a column that is wanted,
+  double finish_list_number_ns;       ///< and of each of its coordinates
+  double finish_part_ns;              ///< finish_part_ns there
+  double finish_part_column_ns;       ///< and of a column that is wanted
+  double split_columns_ns;            ///< of the preceding kernel, beside reading and writing
 
   KernelFigures tensor_least;  ///< the tensor kernel of least distances, without instructions
   KernelFigures lists;         ///< list_rows_kernel
@@ -237,14 +242,19 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                                    .column_ns = 13,
                                                                    .busy_blocks = 1,
                                                                    .resident_blocks = 1,
-                                                                   .block_ns = 0,
-                                                                   .merge_ns = 10500,
+                                                                   .block_ns = 3900,
+                                                                   .merge_ns = 0,
                                                                    .merge_step_ns = 0},
-                                               .warpgroup_lists_step_ns = 0.0032,
-                                               .warpgroup_list_entry_ns = 3070,
-                                               .warpgroup_list_row_ns = 440,
-                                               .settling_of_warpgroup_lists = 0.8,
-                                               .merge_byte_of_lists_ns = 0.131,
+                                               .warpgroup_lists_step_ns = 0.0038,
+                                               .warpgroup_list_room_ns = 358,
+                                               .warpgroup_list_row_ns = 107,
+                                               .settling_of_lists = 2025,
+                                               .settling_of_list_column = 245,
+                                               .finish_ns = 2150,
+                                               .finish_list_ns = 384,
+                                               .finish_list_number_ns = 3.6,
+                                               .finish_part_ns = 311,
+                                               .finish_part_column_ns = 8.4,
                                                .split_columns_ns = 4000,
                                                .tensor_least = {.pair_ns = 0.0145,
                                                                 .column_ns = 1,

@@ -345,7 +345,8 @@ const std::vector<Candidate>& candidates_of() {
         KernelCost cost{};
         if constexpr (has_warpgroup_lists<Problem>) {
           cost = warpgroup_lists_cost(device, call, Storage::block_rows, Storage::Tile::columns,
-                                      Storage::room);
+                                      Problem::Reduction::length, Storage::room,
+                                      FinishStorage<Problem>::block_rows);
         } else {
           cost = warpgroup_cost(device, call, Storage::block_rows, Storage::Tile::columns);
         }

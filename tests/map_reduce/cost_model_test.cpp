@@ -115,7 +115,7 @@ TEST(CostModel, NoCutTakesLessThanTheLeast) {
     for (const int rows : {512, 256, 128})
       costs.push_back(tensor_cost(h200_figures, call, rows, 2));
     costs.push_back(warpgroup_cost(h200_figures, call, 256, 64));
-    costs.push_back(warpgroup_lists_cost(h200_figures, call, 256, 128, 26));
+    costs.push_back(warpgroup_lists_cost(h200_figures, call, 256, 128, 10, 64, 16));
     for (const KernelCost& cost : costs) {
       for (const std::int64_t rows : {1, 15, 1000, 33'333, 1'000'000}) {
         for (const std::int64_t columns : {1, 700, 100'003, 10'000'000}) {
@@ -210,17 +210,26 @@ TEST(CostModel, ListsOfWarpgroupsCost) {
                   .settling_columns = 8000,
                   .gram_form = GramForm::least,
                   .coordinates = 33};
-  const auto cost_of = [&](int listed) {
-    return warpgroup_lists_cost(h200_figures, call, 256, 128, listed);
+  const auto cost_of = [&](int wanted) {
+    return warpgroup_lists_cost(h200_figures, call, 256, 128, wanted, wanted + 54, 16);
   };
-  EXPECT_NEAR(cost_of(27).figures.block_ns,
-              cost_of(26).figures.block_ns + h200_figures.warpgroup_list_entry_ns, 1e-6);
-  EXPECT_EQ(cost_of(26).most_columns, most_listed_columns);
-  const double two = cost_of(26).figures.pair_ns;
+  EXPECT_NEAR(cost_of(11).figures.block_ns,
+              cost_of(10).figures.block_ns + h200_figures.warpgroup_list_room_ns, 1e-6);
+  EXPECT_EQ(cost_of(10).most_columns, most_listed_columns);
+  const double two = cost_of(10).figures.pair_ns;
   call.coordinates = 34;
-  EXPECT_NEAR(cost_of(26).figures.pair_ns, two + h200_figures.warpgroup_lists_step_ns, 1e-12);
-  // Blocks settle and merge: not as many parts as there are tiles.
-  const Cut cut = best_cut(cost_of(26), 1000, 300'000, 132);
+  EXPECT_NEAR(cost_of(10).figures.pair_ns, two + h200_figures.warpgroup_lists_step_ns, 1e-12);
+  // Parts are finished one after the other; all rows, in as many rounds as their blocks take.
+  const auto time_of = [&](std::int64_t rows, double part_ns, double ns) {
+    KernelCost cost = cost_of(10);
+    cost.finish_part_ns = part_ns;
+    cost.finish_ns = ns;
+    return cut_of(cost, rows, 128 * 100, 5, 132).expected_ns;
+  };
+  EXPECT_NEAR(time_of(1000, 7, 0), time_of(1000, 0, 0) + 5 * 7, 1e-6);
+  EXPECT_NEAR(time_of(3 * 16 * 264, 0, 7), time_of(3 * 16 * 264, 0, 0) + 3 * 7, 1e-6);
+  // Blocks settle, and parts are finished: not as many parts as there are tiles.
+  const Cut cut = best_cut(cost_of(10), 1000, 300'000, 132);
   EXPECT_GT(cut.parts, 8);
   EXPECT_LT(cut.parts, 66);
 }
