@@ -147,10 +147,6 @@ MUTATIONS = [
         "(2 * lengths[half] + lost[half]) * <<<lost_of_columns ||| 0>>> +",
     ),
     (
-        "least by warpgroups: a square that is left over is rounded twice",
-        "const bool is_one = <<<D % 16 == 1 ||| false>>> && k16 == D - 1;",
-    ),
-    (
         "least by warpgroups: all candidates have the first column",
         "const int column = first_column + <<<c / 2 * 8 + c % 2 ||| 0>>>; shared.candidates",
     ),
@@ -164,19 +160,23 @@ MUTATIONS = [
     ),
     (
         "least by warpgroups: of squares that are infinite, any is the least",
-        "if (__syncthreads_or(<<<has_none || gives_up ||| gives_up>>>)) all_are_far = true;",
+        "if (has_many_far || <<<!(Least::bound(state) < infinity) ||| false>>>) {",
     ),
     (
-        "least by warpgroups: a warp gives up by itself",
-        "<<<gives_up = left < 0 ||| all_are_far = left < 0>>>;",
+        "least by warpgroups: rows that give up are believed",
+        "if (rows.is_near(r) && <<<left >= 0 ||| true>>>) continue;",
     ),
     (
-        "least by warpgroups: the differences of the second half of the columns are left out",
+        "least by warpgroups: far columns of the second half of the threads are left out",
         "{{{problem.reduction.merge(state, shared.states[1][thread]); ||| ;}}}",
     ),
     (
-        "least by warpgroups: rows that are far are taken for near ones",
-        "is_near = is_near && <<<square <= farthest_column * farthest_column ||| true>>>;",
+        "nearest by warpgroups: rows that are far are taken for near ones",
+        "return <<<lengths[half] <= farthest_column ||| true>>>;",
+    ),
+    (
+        "nearest by warpgroups: columns that are far are taken for near ones",
+        "if (<<<square <= most ||| true>>>) { tile.squares[t] = square;",
     ),
     (
         "lists by warpgroups: columns without room are forgotten",
@@ -189,35 +189,67 @@ MUTATIONS = [
     ),
     (
         "lists by warpgroups: the limit has no error",
-        "const float end = values[K - 1] + <<<2 * rows.error(r, reach, lost) ||| 0>>>;",
-    ),
-    (
-        "lists by warpgroups: a list that is full of columns that are alike is believed",
-        "unsigned lacking = __ballot_sync(full_warp, <<<!(lists.values[own][listed - 1] > limit) ||| false>>>);",
-    ),
-    (
-        "lists by warpgroups: infinite distances are believed",
-        "if (<<<!(lists.values[row][K - 1] < infinity) ||| false>>>) lacking |= 1u << (row - first);",
-    ),
-    (
-        "lists by warpgroups: what is noted last is not listed",
-        "stream.release(n); } {{{warp_list_noted(range.begin, 1, shared); ||| ;}}} if (lane % 4 == 0) {",
-    ),
-    (
-        "lists by warpgroups: tiles that are far are left out",
-        "const unsigned wanted = <<<is_far ? (1u << list_rows) - 1 : lacking ||| lacking>>>;",
-    ),
-    (
-        "lists by warpgroups: rows that are far are taken for near ones",
-        "const bool is_near = <<<rows.lengths[r] <= farthest_column ||| true>>>;",
-    ),
-    (
-        "lists by warpgroups: a square that is left over is rounded twice",
-        "const bool is_one = <<<D % step == 1 ||| false>>> && first_k == D - 1;",
+        "const float limit = shared.noted.ends[row] + <<<2 * rows.error(r, reach, lost) ||| 0>>>;",
     ),
     (
         "lists by warpgroups: columns count from the part's first",
-        "static_cast<ListedColumn>(<<<first_column ||| 0>>> + noted[1])",
+        "static_cast<ListedColumn>(<<<range.begin ||| 0>>> + column + lane % 4 * 2);",
+    ),
+    (
+        "noted columns: a selection has no error",
+        "const float limit = end + <<<noted.errors[row] ||| 0>>>;",
+    ),
+    (
+        "noted columns: an end has one column less than are wanted",
+        "const bool has_enough = up_to >= <<<K ||| K - 1>>>;",
+    ),
+    (
+        "noted columns: more than there is room for at the end of a part are believed",
+        "if (<<<count == OfPart::undecided ||| false>>>) { noted.stop_noting(row);",
+    ),
+    (
+        "noted columns: those of all parts have room",
+        "const bool has_room = <<<noted.counts[row] + OfPart::most <= Storage::room ||| true>>>;",
+    ),
+    (
+        "noted columns: infinite distances are believed",
+        "shared.noted.ends[rows[n]] < infinity && <<<!(shared.lists.values[rows[n]][K - 1] < infinity) ||| false>>>;",
+    ),
+    (
+        "noted columns: those that are far are left out",
+        "if (<<<shared.far > 0 ||| false>>> && !has_many_far)",
+    ),
+    (
+        "noted columns: the last part has all that are far",
+        "{{{far += of_part.far; ||| far = of_part.far;}}}",
+    ),
+    (
+        "undecided rows: a square that is left over is rounded twice",
+        "const bool is_one = <<<D % Storage::step == 1 ||| false>>> && first_k == D - 1;",
+    ),
+    (
+        "undecided rows: there are columns beyond the last one",
+        "if (<<<c * warp_threads + lane_index() < width ||| true>>>) continue;",
+    ),
+    (
+        "undecided rows: of equal distances the last column",
+        "if (<<<lanes != 0 ||| lanes != 0 && j < 0>>>) j = first + c * warp_threads",
+    ),
+    (
+        "undecided rows: an infinite distance is none",
+        "return <<<least.j < 0 ||| false>>>;",
+    ),
+    (
+        "undecided rows: of two rows one gets its columns",
+        "if (<<<has_other ||| false>>>) entries[1] = entry_of(of_rows[other][c], c);",
+    ),
+    (
+        "undecided rows: they are the first ones of all",
+        "return <<<shared.numbers[row] ||| first_row + row>>>;",
+    ),
+    (
+        "undecided rows: the rest are those that all blocks have searched",
+        "problem, undecided.rows + (is_whole ? 0 : <<<whole_rows ||| 0>>>),",
     ),
     (
         "lists: of parts that are merged at once the first counts",

@@ -165,6 +165,17 @@ TEST(WarpgroupLeast, PointsThatAreFarAwayOrNotFinite) {
   }
 }
 
+// The nearest column is far, and computed from the difference by either half of the threads.
+TEST(WarpgroupLeast, FarColumnsThatAreTheNearest) {
+  constexpr int D = 20;
+  const Points points = points_and_far_columns<D>(21, least_tile<D> + 9);
+  EXPECT_LT(nearest<D>(points)[3].value, 0.2f * points.x[3 * D] * points.x[3 * D]);
+  expect_the_nearest<D>(points);
+  Points others = points;
+  std::swap(others.y[5 * D], others.y[(least_tile<D> + 9 - 2) * D]);
+  expect_the_nearest<D>(others, {one_part});
+}
+
 // Squares that pass the range of floats: those that are infinite are equal, and those that are 0.
 TEST(WarpgroupLeast, SquaresBeyondTheRangeOfFloats) {
   constexpr int D = 20;
@@ -182,6 +193,7 @@ TEST(WarpgroupLeast, ColumnsThatAreEquallyFarInFloats) {
   constexpr int D = 20;
   expect_the_nearest<D>(points_and_a_row_beyond_halves<D>(17, 71), {one_part});
   expect_the_nearest<D>(points_infinitely_far_from_some_rows<D>(19, 71), {one_part});
+  expect_the_nearest<D>(points_infinitely_far_from_some_rows<D>(19, 29), {one_part});
 }
 
 template <int D, class Reduction>

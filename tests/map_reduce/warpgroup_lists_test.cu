@@ -78,9 +78,10 @@ TEST(WarpgroupLists, LeastDistances) {
   constexpr int D = 17;
   constexpr int K = 3;
   Points points = uniform_points<D>(71, 301);
-  for (const bool is_far : {false, true}) {
-    SCOPED_TRACE(is_far);
-    if (is_far) points.y[5] = 1e30f;
+  // Of no column, of one, and of so many that all rows are undecided.
+  for (const int far : {0, 1, 40}) {
+    SCOPED_TRACE(far);
+    for (int j = 0; j < far; ++j) points.y[static_cast<std::size_t>(7 * j * D + 5)] = 1e30f;
     const std::vector<std::int64_t> columns = k_nearest<D, K>(points);
     std::vector<float> values;
     for (std::size_t n = 0; n < columns.size(); ++n) {
@@ -121,7 +122,7 @@ TEST(WarpgroupLists, ColumnsThatAreAlikeInManyParts) {
   constexpr int D = 20;
   constexpr int parts = 5;
   constexpr int span = least_tile<D>;
-  Points points = uniform_points<D>(19, parts * span, 0, 1e-3);
+  Points points = uniform_points<D>(19, parts * span);
   for (int j = 0; j < parts * span; ++j) {
     float* const y = &points.y[static_cast<std::size_t>(j * D)];
     if (j % span % 11 == 3) {
@@ -131,6 +132,20 @@ TEST(WarpgroupLists, ColumnsThatAreAlikeInManyParts) {
     }
   }
   expect_the_k_nearest<D, 10>(points, {{.variant = Variant::tensor, .splits = parts}});
+}
+
+// So many columns are alike that a row has room for them while it notes them, but not at the end of
+// a part.
+TEST(WarpgroupLists, ColumnsThatAreAlikeInOnePart) {
+  constexpr int D = 20;
+  Points points = uniform_points<D>(19, 71);
+  for (int j = 0; j < 71; ++j) {
+    float* const y = &points.y[static_cast<std::size_t>(j * D)];
+    for (int k = 0; k < D; ++k) {
+      y[k] = j % 7 < 4 ? 0.5f + 1e-6f * static_cast<float>((j * 37 + k) % 90) : y[k] + 4;
+    }
+  }
+  expect_the_k_nearest<D, 10>(points, {one_part});
 }
 
 // Columns that come nearer and nearer, so that each of them is listed.
@@ -185,6 +200,29 @@ TEST(WarpgroupLists, RoundingThatAddsUp) {
     points.y.insert(points.y.end(), D, 4 * (down - 0x1p-14f));  // when others have been listed
     expect_the_k_nearest<D, 10>(points, {one_part});
   }
+}
+
+// The same when the rows' limits are as low as they can be: the last column seems farther than the
+// ten nearest ones so far, which are hardly nearer than others.
+TEST(WarpgroupLists, RoundingBeyondATightLimit) {
+  constexpr int D = 20;
+  constexpr float down = 1 + 0x1p-11f - 0x1p-16f;
+  Points points;
+  for (int i = 0; i < 16; ++i) points.x.insert(points.x.end(), D, i % 2 == 0 ? down : -down);
+  for (int n = 0; n < 70; ++n) {
+    const float farther =
+        n < 10 ? 3e-5f * static_cast<float>(n) : 2e-4f * static_cast<float>(n - 8);
+    points.y.insert(points.y.end(), D, -2 * down * (1 + farther));
+  }
+  points.y.insert(points.y.end(), D, 4 * (down - 0x1p-14f));
+  expect_the_k_nearest<D, 10>(points, {one_part});
+}
+
+// The nearest columns are far: those of several parts, and in tiles whose other columns are near.
+TEST(WarpgroupLists, FarColumnsThatAreTheNearest) {
+  constexpr int D = 20;
+  const Points points = points_and_far_columns<D>(21, least_tile<D> * 2 + 9);
+  expect_the_k_nearest<D, 3>(points, {one_part, three_parts});
 }
 
 // One row and one column lie so far away that for the others all columns are alike.

@@ -62,9 +62,29 @@ Points points_and_a_row_beyond_halves(int M, int N) {
 template <int D>
 Points points_infinitely_far_from_some_rows(int M, int N) {
   constexpr float a = 3e18f;
-  Points points = uniform_points<D>(M, N, 0, 1e16);
+  Points points = uniform_points<D>(M, N, 0, 1e17);
   for (std::size_t k = 0; k < points.x.size(); ++k) points.x[k] += k / D % 2 == 0 ? a : -a;
   for (std::size_t k = 0; k < points.y.size(); ++k) points.y[k] -= (k < D ? 1.25f : 1.2f) * a;
+  return points;
+}
+
+/// Points in a unit cube, and rows and columns that lie so far away that the columns, and not the
+/// rows, are far for a product of halves: the nearest columns of such a row are such columns, one
+/// in the first tile and some in the last.
+template <int D>
+Points points_and_far_columns(int M, int N) {
+  Points points = uniform_points<D>(M, N);
+  // (Half of all points are up to 1 away from the centre when they are scaled by 0.5.)
+  constexpr float limit = 2 * detail::farthest_column;
+  const auto move = [](std::vector<float>& of, int n, float to) {
+    for (int k = 0; k < D; ++k) of[static_cast<std::size_t>(n * D + k)] *= 1e-3f;
+    of[static_cast<std::size_t>(n * D)] = to;
+  };
+  move(points.x, 3, 0.8f * limit);
+  move(points.x, M - 1, 0.75f * limit);
+  move(points.y, 5, 1.1f * limit);
+  for (const int n : {2, 4, 5, 9})
+    move(points.y, N - n, (1.05f + 0.01f * static_cast<float>(n)) * limit);
   return points;
 }
 
