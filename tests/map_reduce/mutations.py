@@ -204,8 +204,8 @@ MUTATIONS = [
         "const bool has_enough = up_to >= <<<K ||| K - 1>>>;",
     ),
     (
-        "noted columns: more than there is room for at the end of a part are believed",
-        "if (<<<count == OfPart::undecided ||| false>>>) { noted.stop_noting(row);",
+        "noted columns: a part has room for all of them",
+        "const bool is_decided = noted.notes(row) && <<<count <= NotedOfPart<K>::most ||| true>>>;",
     ),
     (
         "noted columns: those of all parts have room",

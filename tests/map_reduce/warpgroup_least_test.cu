@@ -168,11 +168,12 @@ TEST(WarpgroupLeast, PointsThatAreFarAwayOrNotFinite) {
 // The nearest column is far, and computed from the difference by either half of the threads.
 TEST(WarpgroupLeast, FarColumnsThatAreTheNearest) {
   constexpr int D = 20;
-  const Points points = points_and_far_columns<D>(21, least_tile<D> + 9);
+  const int N = least_tile<D> + 9;
+  const Points points = points_and_far_columns<D>(21, N);
   EXPECT_LT(nearest<D>(points)[3].value, 0.2f * points.x[3 * D] * points.x[3 * D]);
   expect_the_nearest<D>(points);
   Points others = points;
-  std::swap(others.y[5 * D], others.y[(least_tile<D> + 9 - 2) * D]);
+  std::swap(others.y[5 * D], others.y[(N - 19) * D]);
   expect_the_nearest<D>(others, {one_part});
 }
 

@@ -125,7 +125,7 @@ TEST(WarpgroupLists, ColumnsThatAreAlikeInManyParts) {
   Points points = uniform_points<D>(19, parts * span);
   for (int j = 0; j < parts * span; ++j) {
     float* const y = &points.y[static_cast<std::size_t>(j * D)];
-    if (j % span % 11 == 3) {
+    if (j % span % 9 == 3) {
       for (int k = 0; k < D; ++k) y[k] = 0.5f + 1e-6f * static_cast<float>((j * 37 + k) % 90);
     } else {
       y[0] += 4;

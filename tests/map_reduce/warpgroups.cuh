@@ -68,9 +68,9 @@ Points points_infinitely_far_from_some_rows(int M, int N) {
   return points;
 }
 
-/// Points in a unit cube, and rows and columns that lie so far away that the columns, and not the
-/// rows, are far for a product of halves: the nearest columns of such a row are such columns, one
-/// in the first tile and some in the last.
+/// Points in a unit cube, and some that lie so far away in one direction that the columns, and not
+/// the rows, are far for a product of halves: the nearest columns of such a row are such columns,
+/// one of the first ones and some of the last but 9.
 template <int D>
 Points points_and_far_columns(int M, int N) {
   Points points = uniform_points<D>(M, N);
@@ -82,9 +82,11 @@ Points points_and_far_columns(int M, int N) {
   };
   move(points.x, 3, 0.8f * limit);
   move(points.x, M - 1, 0.75f * limit);
-  move(points.y, 5, 1.1f * limit);
-  for (const int n : {2, 4, 5, 9})
-    move(points.y, N - n, (1.05f + 0.01f * static_cast<float>(n)) * limit);
+  move(points.y, 5, 1.12f * limit);
+  move(points.y, N - 19, 1.08f * limit);
+  move(points.y, N - 15, 1.1f * limit);
+  move(points.y, N - 14, 1.13f * limit);
+  move(points.y, N - 12, 1.09f * limit);
   return points;
 }
 
