@@ -288,6 +288,23 @@ bool takes_warpgroups(const Reduction& reduction) {
   return plan(SquaredDistance<float, D>(), reduction, x, y, tensor).takes_warpgroups;
 }
 
+// As the README says: split columns, what is noted of 3 parts, or the states of the undecided rows
+// that can be, and the numbers of those.
+TEST(WarpgroupLists, ExtraMemory) {
+  if (!has_warpgroup_code()) GTEST_SKIP() << "warpgroups' code is not taken here";
+  constexpr int D = 20;
+  const auto bytes_of = [](std::int64_t M) {
+    const auto x = over_i(vectors<D>(DeviceSpan<const float>{nullptr, M * D}));
+    const auto y = over_j(vectors<D>(DeviceSpan<const float>{nullptr, 3 * least_tile<D> * D}));
+    const Plan made = plan(SquaredDistance<float, D>(), ArgKMin<float, 10>(), x, y, three_parts);
+    EXPECT_EQ(made.parts, 3);
+    return made.extra_bytes - 3 * static_cast<std::int64_t>(sizeof(detail::LeastTile<D>));
+  };
+  const std::int64_t many = 1000 * device_processors();
+  EXPECT_EQ(bytes_of(many), many * 3 * (16 + 8 * 32) + 8 * (many + 1));
+  EXPECT_EQ(bytes_of(2), 2 * 4 * device_processors() * 12 * 10 + 8 * 3);
+}
+
 template <int D, int K>
 struct Listing {
   using Formula = SquaredDistance<float, D>;
