@@ -259,7 +259,7 @@ __device__ __forceinline__ void warp_gather_noted(const NotedOfPart<K>* parts, s
     if (lane_of_row == 0) noted.counts[row] = place;
   }
   warp_select_noted(first_row, 4, K + 1, noted);
-  if (lane_index() == 0) shared.far = far;  // the same for all rows
+  if (threadIdx.x == 0) shared.far = far;  // the same for all rows
 }
 
 /// Two noted rows as lists, by distance: `rows` in the block, numbers i. Starts and ends with a

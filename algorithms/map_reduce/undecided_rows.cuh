@@ -383,7 +383,7 @@ __global__ void __launch_bounds__(UndecidedShape::threads, 2)
   const std::int64_t blocks = gridDim.x;
   const std::int64_t row_blocks = divide_up(count, block_rows);
   const Split whole{row_blocks / blocks * blocks, 1, problem.columns};
-  const std::int64_t whole_rows = whole.row_blocks * block_rows;
+  const std::int64_t whole_rows = min(whole.row_blocks * block_rows, count);
   Split rest{row_blocks - whole.row_blocks, 0, 0};
   if (rest.row_blocks > 0) {
     const std::int64_t span = max(divide_up(problem.columns, 2 * blocks / rest.row_blocks),

@@ -248,6 +248,10 @@ MUTATIONS = [
         "return <<<shared.numbers[row] ||| first_row + row>>>;",
     ),
     (
+        "undecided rows: the last block that has all columns has all of its rows",
+        "const std::int64_t whole_rows = <<<min(whole.row_blocks * block_rows, count) ||| whole.row_blocks * block_rows>>>;",
+    ),
+    (
         "undecided rows: the rest are those that all blocks have searched",
         "problem, undecided.rows + (is_whole ? 0 : <<<whole_rows ||| 0>>>),",
     ),
