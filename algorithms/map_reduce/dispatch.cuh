@@ -158,7 +158,6 @@ void run_nearest(const Problem& problem, const Choice& choice, Workspace& worksp
   with_warpgroup_kernels<Problem>([&]<class Storage, class Splitter>(auto kernel, auto splitting) {
     using State = typename Problem::State;
     using Tile = typename Storage::Tile;
-    using OfPart = FoundOfPart<Problem>;
     using Rest = UndecidedStorage<Problem>;
     const std::int64_t tile_count = divide_up(problem.columns, Tile::columns);
     const Split split{divide_up(problem.rows, Storage::block_rows), choice.parts, choice.span};
@@ -166,9 +165,9 @@ void run_nearest(const Problem& problem, const Choice& choice, Workspace& worksp
     // The last kernel's states lie where the parts have lain.
     const auto [memory, tiles, numbers] =
         workspace.template take<unsigned char, Tile, unsigned long long>(
-            stream, bytes_of_parts<Problem>(choice, problem.rows), tile_count,
+            stream, bytes_of_parts<Problem, Storage>(choice, problem.rows), tile_count,
             undecided_numbers(problem.rows));
-    auto* const parts = reinterpret_cast<OfPart*>(memory);
+    auto* const parts = reinterpret_cast<typename Storage::Found*>(memory);
     auto* const states = reinterpret_cast<State*>(memory);
     unsigned* const tickets =
         workspace.tickets(stream, std::max(split.tickets(), undecided_tickets(rest_blocks)));

@@ -73,7 +73,7 @@ struct alignas(16) NotedOfPart {
   ListedColumn columns[most];
 };
 
-/// The least, the greatest, and the sum of the numbers of each eight lanes, in all of them.
+/// The least number of each eight lanes, or their sum, in all of them.
 __device__ __forceinline__ float eight_min(float v) {
 #pragma unroll
   for (int distance = 1; distance < 8; distance *= 2) {

@@ -474,23 +474,13 @@ inline std::int64_t sum_of(std::int64_t a, std::int64_t b) {
 inline unsigned undecided_blocks() {
   return 2 * static_cast<unsigned>(device_processors());
 }
-/// What a search for nearest columns by warpgroups finds for a row in a part of the columns.
-template <class Problem>
-auto found_of_part() {
-  if constexpr (has_warpgroup_lists<Problem>) {
-    return NotedOfPart<Problem::Reduction::length>{};
-  } else {
-    return typename Problem::State{};
-  }
-}
-template <class Problem>
-using FoundOfPart = decltype(found_of_part<Problem>());
-/// Bytes of that, or of the states of rows that are undecided, which come after it.
-template <class Problem>
+/// Bytes of what a search for nearest columns by warpgroups finds in each part, or of the states of
+/// rows that are undecided, which come after it. Storage: of the search's blocks.
+template <class Problem, class Storage>
 std::int64_t bytes_of_parts(const Choice& choice, std::int64_t rows) {
   const bool has_parts = has_warpgroup_lists<Problem> || choice.parts > 1;
   return std::max(
-      has_parts ? bytes_of(rows, choice.parts, sizeof(FoundOfPart<Problem>)) : 0,
+      has_parts ? bytes_of(rows, choice.parts, sizeof(typename Storage::Found)) : 0,
       bytes_of(undecided_states(rows, undecided_blocks()), 1, sizeof(typename Problem::State)));
 }
 
@@ -515,8 +505,11 @@ std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_
   }
   if constexpr (is_tensor_least<Problem> && has_warpgroups<Problem>) {
     if (choice.takes_warpgroups) {
-      const std::int64_t numbers = bytes_of(undecided_numbers(rows), 1, sizeof(unsigned long long));
-      return sum_of(split, sum_of(bytes_of_parts<Problem>(choice, rows), numbers));
+      return with_warpgroup_kernels<Problem>([&]<class Storage, class>(auto, auto) {
+        const std::int64_t numbers =
+            bytes_of(undecided_numbers(rows), 1, sizeof(unsigned long long));
+        return sum_of(split, sum_of(bytes_of_parts<Problem, Storage>(choice, rows), numbers));
+      });
     }
   }
   if (choice.parts == 1 && choice.variant != Variant::gpu_2d) return split;

@@ -63,8 +63,14 @@ struct UndecidedShape {
 /// beyond the last column.
 using WarpDistances = float[UndecidedShape::warp_rows][UndecidedShape::lane_columns];
 
+/// Whether a row's result is a list of columns, be it of one.
+template <class Problem>
+constexpr bool has_list = requires {
+  Problem::Reduction::length;
+};
+
 /// The nearest columns so far of a block's rows: their lists, if the reduction has lists.
-template <class Problem, bool HasLists>
+template <class Problem, bool HasLists = has_list<Problem>>
 struct NearestOfRows {
   static constexpr int rows = UndecidedShape::block_rows;
   /// Columns of a part, at least: what merging its lists takes is little beside finding them.
@@ -212,8 +218,7 @@ struct UndecidedStorage : UndecidedShape {
   };
   Point rows[block_rows];
   Point columns[columns_of_tile];
-  NearestOfRows < Problem, requires { Problem::Reduction::length; }
-  > nearest;
+  NearestOfRows<Problem> nearest;
   std::int64_t numbers[block_rows];  ///< which rows they are
 };
 

@@ -197,7 +197,7 @@ __global__ void split_least_kernel(const __grid_constant__ Problem problem,
   for (int t = threadIdx.x; t < Tile::columns; t += blockDim.x) {
     tile.squares[t] = std::numeric_limits<float>::infinity();
   }
-  columns.block_find_squares(most);
+  columns.block_find_squares(most);  // (whether one is far does not matter, but which)
   columns.for_each_column([&](int t, std::int64_t, float square) {
     if (square <= most) {
       tile.squares[t] = square;
@@ -271,6 +271,7 @@ struct WarpgroupLeastStorage {
   using State = typename Problem::State;
   static constexpr int dimension = Problem::Formula::dimension;
   using Tile = LeastTile<dimension>;
+  using Found = State;  ///< of a row, in a part of the columns
   static constexpr int groups = 4;
   static constexpr int threads = 128 * groups;
   static constexpr int block_rows = warpgroup_rows * groups;

@@ -16,7 +16,6 @@
 // not finite, the row is left to undecided_rows_kernel.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
@@ -24,7 +23,6 @@
 #include "core/divide_up.hpp"
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
-#include "core/vector.cuh"
 #include "core/warp.cuh"
 #include "map_reduce/noted_columns.cuh"
 #include "map_reduce/problem.cuh"
@@ -41,8 +39,8 @@ constexpr int noted_between_selections(int K) {
   return 14 + K / 10;
 }
 
-/// Whether several least distances of a problem can be found so: in more than 8 dimensions, and
-/// where lists have room. (One is has_warpgroup_least's.)
+/// Whether several least distances of a problem can be found so: in more than 8 dimensions. (One is
+/// has_warpgroup_least's.)
 template <class Problem>
 constexpr bool has_warpgroup_lists = [] {
   if constexpr (LeastDistance<typename Problem::Formula,
@@ -62,6 +60,7 @@ struct WarpgroupListsStorage {
   using Tile = LeastTile<dimension>;
   static constexpr int threads = 128 * Groups;
   static constexpr int block_rows = warpgroup_rows * Groups;
+  using Found = NotedOfPart<Problem::Reduction::length>;  ///< of a row, in a part of the columns
   static constexpr int room = room_for(Problem::Reduction::length);
   alignas(16) Tile stages[Stages];
   NotedColumns<Problem::Reduction::length, block_rows, room> noted;

@@ -96,6 +96,23 @@ TEST(WarpgroupLists, LeastDistances) {
   }
 }
 
+// Lists of one column, which are found as the nearest column is: of points anywhere, all alike, far
+// from some rows, and of columns that are not finite.
+TEST(WarpgroupLists, OfOneColumn) {
+  constexpr int D = 20;
+  const int N = is_small() ? 133 : least_tile<D> * 4 + 5;
+  Points points = uniform_points<D>(41, N);
+  expect_the_k_nearest<D, 1>(points);
+  points.x[7 * D + 19] = 1e30f;
+  points.y[D * 5 + 3] = nan;
+  expect_the_k_nearest<D, 1>(points);
+  std::fill(points.y.begin(), points.y.end(), 0.5f);
+  expect_the_k_nearest<D, 1>(points);
+  for (std::size_t k = 0; k < points.y.size(); k += D) points.y[k] = nan;
+  expect_the_k_nearest<D, 1>(points);
+  expect_the_k_nearest<D, 1>(points_infinitely_far_from_some_rows<D>(19, 71));
+}
+
 // No more columns than are wanted, or than a list has, or one more.
 TEST(WarpgroupLists, FewColumns) {
   for (const int N : {1, 9, 10, 25, 26, 27}) {
