@@ -120,7 +120,7 @@ struct Gaussian {
     return {y, b};
   }
   __device__ __forceinline__ ValueOf<T, E> operator()(const Row& u, const Column& v) const {
-    return weighted(exp2_of_product(-factor, scaled_square(u, power, v.y)), v.b);
+    return weighted(exp2_of_minus_product(factor, scaled_square(u, power, v.y)), v.b);
   }
 
   T power;       ///< a power of two, of both points
@@ -150,7 +150,7 @@ struct Laplacian {
     return {y, b};
   }
   __device__ __forceinline__ ValueOf<T, E> operator()(const Row& u, const Column& v) const {
-    return weighted(exp2_of_product(-factor, root_of(scaled_square(u, power, v.y))), v.b);
+    return weighted(exp2_of_minus_product(factor, root_of(scaled_square(u, power, v.y))), v.b);
   }
 
   T power;   ///< a power of two, of both points

@@ -38,6 +38,33 @@ __device__ __forceinline__ float root_approx(float x) {
 #endif
 }
 
+/// A double as two words, of which the upper one has the sign, the exponent and 20 bits. (From
+/// shifts of 64 bits compilers make additions with a carry.)
+struct DoubleWords {
+  std::uint32_t upper;
+  std::uint32_t lower;
+};
+__device__ __forceinline__ DoubleWords words_of(double x) {
+#ifdef SIMT_EMULATION
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &x, sizeof bits);
+  return {static_cast<std::uint32_t>(bits >> 32), static_cast<std::uint32_t>(bits)};
+#else
+  return {static_cast<std::uint32_t>(__double2hiint(x)),
+          static_cast<std::uint32_t>(__double2loint(x))};
+#endif
+}
+__device__ __forceinline__ double double_of(const DoubleWords& words) {
+#ifdef SIMT_EMULATION
+  const std::uint64_t bits = std::uint64_t{words.upper} << 32 | words.lower;
+  double x = 0;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+#else
+  return __hiloint2double(static_cast<int>(words.upper), static_cast<int>(words.lower));
+#endif
+}
+
 /// The bits of the half (binary16) that is nearest to x; an infinity from 65520 on.
 __device__ __forceinline__ std::uint32_t half_bits(float x) {
 #ifdef SIMT_EMULATION

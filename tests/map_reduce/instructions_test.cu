@@ -11,6 +11,7 @@
 #include "../device_vectors.cuh"
 #include "../test_size.hpp"
 #include "core/launch.cuh"
+#include "map_reduce/arithmetic.cuh"
 #include "map_reduce/instructions.cuh"
 #include "support.cuh"
 
@@ -57,6 +58,87 @@ TEST(Exp2Approx, EndsInZeroAndInfinity) {
   EXPECT_THAT(none, testing::Each(0.0f));
   EXPECT_THAT(powers_of({128, 1000, std::numeric_limits<float>::max(), infinity}),
               testing::Each(infinity));
+}
+
+// ---------------------------------------------------------------- powers of two in double
+
+__global__ void exp2_kernel_of_doubles(const double* x, double* powers, int count) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < count) powers[i] = exp2_of(x[i]);
+}
+/// x has pairs a, b: 2^-(a b).
+__global__ void exp2_of_minus_product_kernel(const double* x, double* powers, int count) {
+  const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+  if (i < count) powers[i] = exp2_of_minus_product(x[2 * i], x[2 * i + 1]);
+}
+template <class Kernel>
+std::vector<double> powers_by(Kernel kernel, const std::vector<double>& x, std::size_t count) {
+  const DeviceBuffer<double> in = on_device(x);
+  DeviceBuffer<double> out(count);
+  launch({static_cast<unsigned>(count + 127) / 128, 128}, kernel, in.data(), out.data(),
+         static_cast<int>(count));
+  return on_host(out);
+}
+std::vector<double> double_powers_of(const std::vector<double>& x) {
+  return powers_by(exp2_kernel_of_doubles, x, x.size());
+}
+std::vector<double> powers_of_minus_products(const std::vector<double>& pairs) {
+  return powers_by(exp2_of_minus_product_kernel, pairs, pairs.size() / 2);
+}
+
+TEST(Exp2OfDouble, IsAccurateFromTheLeastExponentToTheGreatest) {
+  std::vector<double> x = {0.0, -0.0, 1e-300, -1e-300, 0x1p-53, -0x1p-54};
+  // Each number of the table, with each exponent; and where the choice among them changes.
+  for (int n = -1022 * 32; n < 1024 * 32; n += is_small() ? 37 : 1) {
+    for (const double offset : {0.0, 0x1p-6 - 0x1p-30, 0x1p-6, 0x1p-6 + 0x1p-30}) {
+      x.push_back(n / 32.0 + offset);
+    }
+  }
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> anywhere(-1022, 1023.98);
+  for (int i = 0; i < (is_small() ? 2000 : 100'000); ++i) x.push_back(anywhere(random));
+  const std::vector<double> powers = double_powers_of(x);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (x[i] > 1023.98) continue;
+    const long double expected = std::exp2(static_cast<long double>(x[i]));
+    ASSERT_NEAR(powers[i], expected, 3.2e-16L * expected) << "2^" << x[i];
+  }
+}
+
+TEST(Exp2OfDouble, EndsInZeroAndInfinityAndKeepsNaNs) {
+  constexpr double most = std::numeric_limits<double>::max();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_EQ(double_powers_of({-1022}).at(0), 0x1p-1022);
+  EXPECT_THAT(double_powers_of({-1022.02, -1022.5, -1023, -1074, -1e5, -0x1p26, -0x1p27 - 5,
+                                -0x1p31, -0x1p46, -0x1p47, -0x1p48, -1e300, -most, -infinity}),
+              testing::Each(0.0));
+  EXPECT_THAT(double_powers_of({1024.0, 1e5, 0x1p26, 0x1p27 + 5, 0x1p31, 0x1p46, 0x1p47, 0x1p48,
+                                1e300, most, infinity}),
+              testing::Each(infinity));
+  EXPECT_THAT(double_powers_of({nan, -nan}), testing::Each(testing::IsNan()));
+}
+
+TEST(Exp2OfMinusProductOfDoubles, DoesNotRoundTheProduct) {
+  std::vector<double> pairs;
+  std::mt19937 random(1);
+  std::uniform_real_distribution<double> anywhere(0, 31);
+  for (int i = 0; i < (is_small() ? 2000 : 100'000); ++i) pairs.push_back(anywhere(random));
+  const std::vector<double> powers = powers_of_minus_products(pairs);
+  for (std::size_t i = 0; i < powers.size(); ++i) {
+    const long double product = static_cast<long double>(pairs[2 * i]) * pairs[2 * i + 1];
+    const long double expected = std::exp2(-product);
+    ASSERT_NEAR(powers[i], expected, 3.2e-16L * expected) << "2^-" << product;
+  }
+}
+
+TEST(Exp2OfMinusProductOfDoubles, EndsInZeroAndKeepsNaNs) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THAT(powers_of_minus_products({0, 5, 5, 0, 1e-300, 1e-300, 0.0, -0.0}), testing::Each(1));
+  EXPECT_THAT(powers_of_minus_products({1, 1022.02, 2, 1e5, 1, 0x1p27 + 5, 1e300, 1e300, 1,
+                                        infinity, infinity, infinity}),
+              testing::Each(0.0));
+  EXPECT_THAT(powers_of_minus_products({nan, 1, 1, nan, 0, infinity}),
+              testing::Each(testing::IsNan()));
 }
 
 // ---------------------------------------------------------------- square roots

@@ -303,4 +303,12 @@ MUTATIONS = [
         "signals by warpgroups: the last share is not added",
         "add_share(share, totals); share.set_zero(); } } {{{add_share(share, totals); ||| ;}}} }",
     ),
+    (
+        "exponentials of doubles: the product is rounded",
+        "const double f = <<<fma(a, b, -exponent) ||| a * b - exponent>>>;",
+    ),
+    (
+        "exponentials of doubles: less than the least is not 0",
+        "return <<<is_small ||| is_small && upper == 0>>> ? 0.0 : power.value;",
+    ),
 ]
