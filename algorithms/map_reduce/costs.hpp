@@ -256,7 +256,7 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                .finish_part_ns = 311,
                                                .finish_part_column_ns = 8.4,
                                                .split_columns_ns = 4000,
-                                               .tensor_least = {.pair_ns = 0.0145,
+                                               .tensor_least = {.pair_ns = 0.0105,
                                                                 .column_ns = 1,
                                                                 .busy_blocks = 1.3,
                                                                 .resident_blocks = 3,
@@ -278,7 +278,7 @@ inline constexpr DeviceFigures h200_figures = {.launch_ns = 2700,
                                                                 .merge_ns = 60000,
                                                                 .merge_step_ns = 1000},
                                                .list_entry_ns = 6000,
-                                               .tensor_least_product_ns = 0.007,
+                                               .tensor_least_product_ns = 0.0065,
                                                .tensor_least_many_ns = 0.025};
 
 }  // namespace warpath::map_reduce::detail

@@ -38,6 +38,15 @@ __device__ __forceinline__ float root_approx(float x) {
 #endif
 }
 
+/// The least of three, in one instruction from compute capability 9.0 on.
+__device__ __forceinline__ int min_of_three(int a, int b, int c) {
+#ifdef SIMT_EMULATION
+  return min(min(a, b), c);
+#else
+  return __vimin3_s32(a, b, c);
+#endif
+}
+
 /// A double as two words, of which the upper one has the sign, the exponent and 20 bits. (From
 /// shifts of 64 bits compilers make additions with a carry.)
 struct DoubleWords {

@@ -99,12 +99,45 @@ inline constexpr float beyond_all = 60000;
 /// of coordinates, what the sums of each chunk lose, and what centring them has lost; and how far
 /// the distance from differences may be from the true one.
 __device__ __forceinline__ float gram_error(float square, int chunks) {
-  const float reach = 1 + sqrtf(square);
-  return static_cast<float>(chunks + 3) * 0x1p-21f * reach * reach;
+  const float most_reach_square = 2 * (1 + square);  // (1 + |v|)^2 at most
+  return static_cast<float>(chunks + 4) * 0x1p-21f * most_reach_square;
 }
 
 /// Eights of columns whose products a warp has at once, before it compares them.
 inline constexpr int least_eights = 4;
+
+/// Values are compared as integers, whose order is that of floats that are not negative. So this is
+/// added to them: with |u| <= 1, |v|^2 - 2 u . v >= -1. (One that is negative nevertheless is less
+/// than any limit, and looked at.) Of integers an instruction finds the least of three.
+inline constexpr float value_offset = 1;
+
+/// The limit of values, in their order, of a row whose distances must be less than `distance`, or
+/// equal to it. A row that is not finite has none: all of its columns are looked at.
+__device__ __forceinline__ int limit_of_values(float distance, float row_square, float scale) {
+  const float limit =
+      (distance * (1 + 0x1p-20f) - row_square) * (scale * scale) + (value_offset + 0x1p-20f);
+  return isfinite(row_square) ? __float_as_int(limit) : std::numeric_limits<int>::max();
+}
+/// The least of the 2 least_eights values of a row that a lane has.
+template <class ValueOf>
+__device__ __forceinline__ int least_value(ValueOf value_of) {
+  int least = value_of(0);
+#pragma unroll
+  for (int n = 1; n + 1 < 2 * least_eights; n += 2) {
+    least = min_of_three(least, value_of(n), value_of(n + 1));
+  }
+  return min(least, value_of(2 * least_eights - 1));
+}
+/// Bit n: value n is not greater than the limit.
+template <class ValueOf>
+__device__ __forceinline__ unsigned candidates_of(ValueOf value_of, int limit) {
+  unsigned candidates = 0;
+#pragma unroll
+  for (int n = 0; n < 2 * least_eights; ++n) {
+    if (value_of(n) <= limit) candidates |= 1u << n;
+  }
+  return candidates;
+}
 
 /// The coordinate after the last one of each column: a lower bound of its square.
 template <class Storage>
@@ -115,7 +148,7 @@ __device__ __forceinline__ void block_store_bounds(int width, Storage& shared) {
   for (int t = threadIdx.x; t < Tile::tile; t += blockDim.x) {
     const float square = tile.squares[0][t];
     const bool is_far = !(square <= farthest_column * farthest_column);
-    float bound = square - gram_error(square, chunks_of(D + 1));
+    float bound = value_offset + (square - gram_error(square, chunks_of(D + 1)));
     if (is_far) bound = -beyond_all;
     if (t >= width) bound = beyond_all;
     if (is_far) {  // the products must be finite
@@ -187,24 +220,25 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     states[r] = problem.reduction.neutral();
     quad_bounds[r] = std::numeric_limits<float>::infinity();
   }
-  // A row that is not finite has no bound: all of its columns are looked at.
   const auto limit_of = [&](int r) {
-    const float bound = fminf(Least::bound(states[r]), quad_bounds[r]);
-    const float limit = (bound * (1 + 0x1p-20f) - squares[r]) * (scale * scale);
-    return isfinite(squares[r]) ? limit : std::numeric_limits<float>::infinity();
+    return limit_of_values(fminf(Least::bound(states[r]), quad_bounds[r]), squares[r], scale);
   };
 
+  int limits[lane_rows];
+  bool has_changed = true;  ///< a state since limits were found
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
     const int width = width_at(first);
     __syncthreads();  // all threads are done with the last tile
     fetched.store([&](float number, int k) { return scale * centred(number, k); }, width,
                   shared.columns);
     block_store_bounds(width, shared);
-    float limits[lane_rows];
+    if (__any_sync(full_warp, has_changed)) {
 #pragma unroll
-    for (int r = 0; r < lane_rows; ++r) {
-      quad_bounds[r] = Least::quad_bound(states[r]);
-      limits[r] = limit_of(r);
+      for (int r = 0; r < lane_rows; ++r) {
+        quad_bounds[r] = Least::quad_bound(states[r]);
+        limits[r] = limit_of(r);
+      }
+      has_changed = false;
     }
     __syncthreads();  // the tile is there
     fetched.fetch(y.data + (first + Storage::tile) * D, width_at(first + Storage::tile));
@@ -215,18 +249,22 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       for (int eight = 0; eight < least_eights; ++eight) {
         shared.columns.multiply(rows, first_eight + eight, values[eight]);
       }
+      const auto value_of = [&](int r, int n) {
+        return __float_as_int(values[n / 2][r / 2][r % 2 * 2 + n % 2]);
+      };
+      int least[lane_rows];
+      bool has_candidates = false;
 #pragma unroll
       for (int r = 0; r < lane_rows; ++r) {
-        const auto value_of = [&](int n) { return values[n / 2][r / 2][r % 2 * 2 + n % 2]; };
-        float least = value_of(0);
+        least[r] = least_value([&](int n) { return value_of(r, n); });
+        has_candidates = has_candidates || least[r] <= limits[r];
+      }
+      if (!has_candidates) continue;  // (One branch for all rows: most often none has any.)
+      has_changed = true;
 #pragma unroll
-        for (int n = 1; n < 2 * least_eights; ++n) least = fminf(least, value_of(n));
-        if (least > limits[r]) continue;
-        unsigned candidates = 0;
-#pragma unroll
-        for (int n = 0; n < 2 * least_eights; ++n) {
-          if (!(value_of(n) > limits[r])) candidates |= 1u << n;
-        }
+      for (int r = 0; r < lane_rows; ++r) {
+        if (least[r] > limits[r]) continue;
+        unsigned candidates = candidates_of([&](int n) { return value_of(r, n); }, limits[r]);
         const auto row = problem.row(index_of(row_of(r)));
         for (; candidates != 0; candidates &= candidates - 1) {
           const int n = __ffs(static_cast<int>(candidates)) - 1;
@@ -328,7 +366,7 @@ __global__ void __launch_bounds__(ListShapeOf<float>::threads, ListShapeOf<float
   __syncthreads();  // the farthest is known
   const float scale = power_below_inverse(sqrtf(__uint_as_float(shared.farthest)));
   typename Storage::Tile::Rows rows[1];
-  float limits[lane_list_rows];
+  int limits[lane_list_rows];
 #pragma unroll
   for (int r = 0; r < lane_list_rows; ++r) {
     const float* point = x.data + warp.index_of(warp.row_of(r, lane)) * D;
@@ -336,7 +374,7 @@ __global__ void __launch_bounds__(ListShapeOf<float>::threads, ListShapeOf<float
       if (k == Storage::bound_place) return 1.0f;
       return k < D ? -2 * (scale * centred(point[k], k)) : 0.0f;
     });
-    limits[r] = std::numeric_limits<float>::infinity();
+    limits[r] = std::numeric_limits<int>::max();
   }
   for (int row = 0; row < list_rows; ++row) shared.lists.clear(warp.warp_row + row);
 
@@ -360,24 +398,22 @@ __global__ void __launch_bounds__(ListShapeOf<float>::threads, ListShapeOf<float
       unsigned candidates[lane_list_rows] = {};
 #pragma unroll
       for (int r = 0; r < lane_list_rows; ++r) {
-        const auto value_of = [&](int n) { return values[n / 2][0][r * 2 + n % 2]; };
-        float least = value_of(0);
-#pragma unroll
-        for (int n = 1; n < 2 * least_eights; ++n) least = fminf(least, value_of(n));
-        if (least > limits[r]) continue;
+        const auto value_of = [&](int n) {
+          return __float_as_int(values[n / 2][0][r * 2 + n % 2]);
+        };
+        if (least_value(value_of) > limits[r]) continue;
+        candidates[r] = candidates_of(value_of, limits[r]);
 #pragma unroll
         for (int n = 0; n < 2 * least_eights; ++n) {
-          if (!(value_of(n) > limits[r]) && column_of(n) < width) candidates[r] |= 1u << n;
+          if (column_of(n) >= width) candidates[r] &= ~(1u << n);
         }
       }
       if (warp.note(candidates,
                     [&](int n) { return static_cast<ListedColumn>(first + column_of(n)); })) {
 #pragma unroll
         for (int r = 0; r < lane_list_rows; ++r) {
-          // A row that is not finite has no bound: all of its columns are looked at.
-          const float last = shared.lists.last(warp.row_of(r, lane)).value;
-          const float limit = (last * (1 + 0x1p-20f) - squares[r]) * (scale * scale);
-          if (isfinite(squares[r])) limits[r] = limit;
+          limits[r] =
+              limit_of_values(shared.lists.last(warp.row_of(r, lane)).value, squares[r], scale);
         }
       }
     }

@@ -141,5 +141,55 @@ TEST(Nearest, PointsThatAreFarAwayOrNotFinite) {
   }
 }
 
+// Columns that no thread takes as a sample of how far they are, and nothing nearer.
+TEST(Nearest, OnlyColumnsThatAreFarAway) {
+  const int M = 37;
+  const int N = 1000;
+  std::vector<float> y(3 * N, nan);
+  float distance = 1e5f;
+  for (const std::size_t j : {501, 502, 770, 771, 772}) {
+    distance /= 3;
+    for (std::size_t k = 0; k < 3; ++k) y[3 * j + k] = k == 0 ? distance : 0;
+  }
+  const PointPairs points(uniform<float>(3 * M, 12), y);
+  for (const Options& options : all_options(true)) {
+    SCOPED_TRACE(name_of(options));
+    EXPECT_THAT(reduced(SquaredDistance<float, 3>(), ArgMin<float>(), points.rows(),
+                        points.columns(), options),
+                testing::Each(772));
+    const auto found = reduced(SquaredDistance<float, 3>(), ArgKMin<float, 4>(), points.rows(),
+                               points.columns(), options);
+    for (int i = 0; i < M; ++i) {
+      const auto& list = found[static_cast<std::size_t>(i)];
+      EXPECT_THAT((std::vector{list[0], list[1], list[2], list[3]}),
+                  testing::ElementsAre(772, 771, 770, 502));
+    }
+  }
+}
+
+// The same with columns just beyond the limit, of which the one with the larger square is nearer
+// to half of the rows.
+TEST(Nearest, OnlyColumnsThatAreJustFarAway) {
+  const int M = 32;
+  const int N = 1000;
+  std::vector<float> x(3 * M, 0.0f);
+  for (std::size_t i = 0; i < M; ++i) x[3 * i] = i < M / 2 ? 1 : -1;
+  std::vector<float> y(3 * N, nan);
+  const auto set_column = [&](std::size_t j, const Vector<float, 3>& point) {
+    for (int k = 0; k < 3; ++k) y[3 * j + static_cast<std::size_t>(k)] = point[k];
+  };
+  set_column(501, {0, 300, 0});
+  set_column(801, {300.2f, 0, 0});
+  std::vector<std::int64_t> expected(M, 501);
+  std::fill_n(expected.begin(), M / 2, 801);
+  const PointPairs points(x, y);
+  for (const Options& options : all_options(true)) {
+    SCOPED_TRACE(name_of(options));
+    EXPECT_EQ(reduced(SquaredDistance<float, 3>(), ArgMin<float>(), points.rows(), points.columns(),
+                      options),
+              expected);
+  }
+}
+
 }  // namespace
 }  // namespace warpath::map_reduce::test

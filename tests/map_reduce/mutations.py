@@ -44,7 +44,7 @@ MUTATIONS = [
     ),
     (
         "tensor, least: no barrier before the tile",
-        "quad_bounds[r] = Least::quad_bound(states[r]); limits[r] = limit_of(r); } {{{__syncthreads();  // the tile is there ||| ;}}} fetched.fetch(",
+        "has_changed = false; } {{{__syncthreads();  // the tile is there ||| ;}}} fetched.fetch(",
     ),
     (
         "lists: columns that wait are taken twice",
@@ -310,5 +310,21 @@ MUTATIONS = [
     (
         "exponentials of doubles: less than the least is not 0",
         "return <<<is_small ||| is_small && upper == 0>>> ? 0.0 : power.value;",
+    ),
+    (
+        "tensor, least: a row that is not finite has the limit of infinity",
+        "return isfinite(row_square) ? __float_as_int(limit) : <<<std::numeric_limits<int>::max() ||| 0x7f800000>>>;",
+    ),
+    (
+        "tensor, least: a limit without the values' offset",
+        "(distance * (1 + 0x1p-20f) - row_square) * (scale * scale) + <<<(value_offset + 0x1p-20f) ||| 0>>>;",
+    ),
+    (
+        "tensor, least: the last value of a row is left out",
+        "return <<<min(least, value_of(2 * least_eights - 1)) ||| least>>>;",
+    ),
+    (
+        "tensor, least: columns that are far have a bound",
+        "if (<<<is_far ||| is_far && t < 0>>>) bound = -beyond_all;",
     ),
 ]
