@@ -197,7 +197,11 @@ void for_each_tensor_shape(Act&& act) {
       act.template operator()<TensorShape<2, 8, 1, 1>>();
     }
   } else if constexpr (sizeof(typename Problem::State) > 16) {
-    act.template operator()<TensorShape<1, 8, 1, 2>>();
+    if constexpr (is_tensor_sum<Problem>) {
+      act.template operator()<TensorShape<1, 8, 1, 2>>();
+    } else {
+      act.template operator()<TensorShape<1, 16, 1, 1>>();
+    }
   } else if constexpr (is_very_wide) {
     act.template operator()<TensorShape<2, 8, 1, 1>>();
   } else if constexpr (is_wide) {

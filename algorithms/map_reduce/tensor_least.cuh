@@ -71,9 +71,10 @@ template <class Shape, class Problem>
 struct LeastStorage {
   using State = typename Problem::State;
   static constexpr int dimension = Problem::Formula::dimension;
-  static constexpr int tile = tensor_tile<dimension>;
   /// One coordinate more, after the last one: the bound of |v|^2. Wide tiles fill it to four.
   static constexpr bool is_narrow = dimension < 8;
+  /// Warps with candidates keep the others waiting at the end of a tile: fewer tiles, fewer ends.
+  static constexpr int tile = is_narrow ? 2 * Shape::threads : tensor_tile<dimension>;
   static constexpr int bound_place = is_narrow ? dimension : chunks_of(dimension) * 4;
   using Tile = GramTile<bound_place + 1, tile>;
   union {
@@ -103,8 +104,11 @@ __device__ __forceinline__ float gram_error(float square, int chunks) {
   return static_cast<float>(chunks + 4) * 0x1p-21f * most_reach_square;
 }
 
-/// Eights of columns whose products a warp has at once, before it compares them.
-inline constexpr int least_eights = 4;
+/// Eights of columns whose products a warp has at once, before it compares them: as many as there
+/// are registers for.
+template <class Shape, class State>
+inline constexpr int least_eights = Shape::row_tiles == 1 && sizeof(State) <= 128 ? 8 : 4;
+inline constexpr int listed_eights = 4;  ///< of tensor_lists_kernel
 
 /// Values are compared as integers, whose order is that of floats that are not negative. So this is
 /// added to them: with |u| <= 1, |v|^2 - 2 u . v >= -1. (One that is negative nevertheless is less
@@ -118,22 +122,23 @@ __device__ __forceinline__ int limit_of_values(float distance, float row_square,
       (distance * (1 + 0x1p-20f) - row_square) * (scale * scale) + (value_offset + 0x1p-20f);
   return isfinite(row_square) ? __float_as_int(limit) : std::numeric_limits<int>::max();
 }
-/// The least of the 2 least_eights values of a row that a lane has.
-template <class ValueOf>
+/// The least of the values of a row that a lane has, an even number.
+template <int Count, class ValueOf>
 __device__ __forceinline__ int least_value(ValueOf value_of) {
+  static_assert(Count % 2 == 0);
   int least = value_of(0);
 #pragma unroll
-  for (int n = 1; n + 1 < 2 * least_eights; n += 2) {
+  for (int n = 1; n + 1 < Count; n += 2) {
     least = min_of_three(least, value_of(n), value_of(n + 1));
   }
-  return min(least, value_of(2 * least_eights - 1));
+  return min(least, value_of(Count - 1));
 }
 /// Bit n: value n is not greater than the limit.
-template <class ValueOf>
+template <int Count, class ValueOf>
 __device__ __forceinline__ unsigned candidates_of(ValueOf value_of, int limit) {
   unsigned candidates = 0;
 #pragma unroll
-  for (int n = 0; n < 2 * least_eights; ++n) {
+  for (int n = 0; n < Count; ++n) {
     if (value_of(n) <= limit) candidates |= 1u << n;
   }
   return candidates;
@@ -167,6 +172,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   using Storage = LeastStorage<Shape, Problem>;
   constexpr int D = Storage::dimension;
   constexpr int lane_rows = 2 * Shape::row_tiles;
+  constexpr int eights = least_eights<Shape, State>;
+  constexpr int lane_columns = 2 * eights;
   auto& shared = dynamic_shared<Storage>();
   hopper::wait_for_kernel_before();  // launch_parts() lets this one start early
   const std::int64_t row_block = blockIdx.x % split.row_blocks;
@@ -242,11 +249,11 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     }
     __syncthreads();  // the tile is there
     fetched.fetch(y.data + (first + Storage::tile) * D, width_at(first + Storage::tile));
-    for (int first_eight = warp_column * least_eights; first_eight * 8 < width;
-         first_eight += Shape::column_warps * least_eights) {
-      float values[least_eights][Shape::row_tiles][4] = {};
+    for (int first_eight = warp_column * eights; first_eight * 8 < width;
+         first_eight += Shape::column_warps * eights) {
+      float values[eights][Shape::row_tiles][4] = {};
 #pragma unroll
-      for (int eight = 0; eight < least_eights; ++eight) {
+      for (int eight = 0; eight < eights; ++eight) {
         shared.columns.multiply(rows, first_eight + eight, values[eight]);
       }
       const auto value_of = [&](int r, int n) {
@@ -256,7 +263,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       bool has_candidates = false;
 #pragma unroll
       for (int r = 0; r < lane_rows; ++r) {
-        least[r] = least_value([&](int n) { return value_of(r, n); });
+        least[r] = least_value<lane_columns>([&](int n) { return value_of(r, n); });
         has_candidates = has_candidates || least[r] <= limits[r];
       }
       if (!has_candidates) continue;  // (One branch for all rows: most often none has any.)
@@ -264,7 +271,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
 #pragma unroll
       for (int r = 0; r < lane_rows; ++r) {
         if (least[r] > limits[r]) continue;
-        unsigned candidates = candidates_of([&](int n) { return value_of(r, n); }, limits[r]);
+        unsigned candidates =
+            candidates_of<lane_columns>([&](int n) { return value_of(r, n); }, limits[r]);
         const auto row = problem.row(index_of(row_of(r)));
         for (; candidates != 0; candidates &= candidates - 1) {
           const int n = __ffs(static_cast<int>(candidates)) - 1;
@@ -386,10 +394,10 @@ __global__ void __launch_bounds__(ListShapeOf<float>::threads, ListShapeOf<float
     block_store_bounds(width, shared);
     __syncthreads();  // the tile is there
     fetched.fetch(y.data + (first + Storage::tile) * D, width_at(first + Storage::tile));
-    for (int first_eight = 0; first_eight * 8 < width; first_eight += least_eights) {
-      float values[least_eights][1][4] = {};
+    for (int first_eight = 0; first_eight * 8 < width; first_eight += listed_eights) {
+      float values[listed_eights][1][4] = {};
 #pragma unroll
-      for (int eight = 0; eight < least_eights; ++eight) {
+      for (int eight = 0; eight < listed_eights; ++eight) {
         shared.columns.multiply(rows, first_eight + eight, values[eight]);
       }
       const auto column_of = [&](int n) {
@@ -401,10 +409,10 @@ __global__ void __launch_bounds__(ListShapeOf<float>::threads, ListShapeOf<float
         const auto value_of = [&](int n) {
           return __float_as_int(values[n / 2][0][r * 2 + n % 2]);
         };
-        if (least_value(value_of) > limits[r]) continue;
-        candidates[r] = candidates_of(value_of, limits[r]);
+        if (least_value<2 * listed_eights>(value_of) > limits[r]) continue;
+        candidates[r] = candidates_of<2 * listed_eights>(value_of, limits[r]);
 #pragma unroll
-        for (int n = 0; n < 2 * least_eights; ++n) {
+        for (int n = 0; n < 2 * listed_eights; ++n) {
           if (column_of(n) >= width) candidates[r] &= ~(1u << n);
         }
       }

@@ -69,8 +69,8 @@ struct StagedShape {
 /// Of each 16 rows and 8 columns of a square, lane 4 g + t has rows g and g + 8 at columns 2 t and
 /// 2 t + 1 (tensor_fragments.cuh). So four neighbouring lanes have the sums, or the least values,
 /// of the same rows, and the ColumnWarps warps of those rows leave theirs in shared memory; both
-/// are merged once, after the last tile. tensor_least_kernel gives a warp four neighbouring eights
-/// (least_eights) where tensor_sum_kernel gives it one.
+/// are merged once, after the last tile. tensor_least_kernel gives a warp four or eight
+/// neighbouring eights (least_eights in tensor_least.cuh) where tensor_sum_kernel gives it one.
 template <int RowTiles, int RowWarps, int ColumnWarps, int Blocks>
 struct TensorShape {
   static constexpr int row_tiles = RowTiles;

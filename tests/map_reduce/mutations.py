@@ -321,7 +321,7 @@ MUTATIONS = [
     ),
     (
         "tensor, least: the last value of a row is left out",
-        "return <<<min(least, value_of(2 * least_eights - 1)) ||| least>>>;",
+        "return <<<min(least, value_of(Count - 1)) ||| least>>>;",
     ),
     (
         "tensor, least: columns that are far have a bound",
