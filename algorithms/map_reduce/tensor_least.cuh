@@ -116,11 +116,13 @@ inline constexpr int listed_eights = 4;  ///< of tensor_lists_kernel
 inline constexpr float value_offset = 1;
 
 /// The limit of values, in their order, of a row whose distances must be less than `distance`, or
-/// equal to it. A row that is not finite has none: all of its columns are looked at.
+/// equal to it. Two kinds of rows have none, and all of their columns are looked at: those that are
+/// not finite, and those of which |u| > 1 makes it negative, as power_below_inverse() allows.
 __device__ __forceinline__ int limit_of_values(float distance, float row_square, float scale) {
   const float limit =
       (distance * (1 + 0x1p-20f) - row_square) * (scale * scale) + (value_offset + 0x1p-20f);
-  return isfinite(row_square) ? __float_as_int(limit) : std::numeric_limits<int>::max();
+  return isfinite(row_square) && limit > 0 ? __float_as_int(limit)
+                                           : std::numeric_limits<int>::max();
 }
 /// The least of the values of a row that a lane has, an even number.
 template <int Count, class ValueOf>

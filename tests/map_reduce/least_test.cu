@@ -101,6 +101,7 @@ TEST(Nearest, PointsAnywhere) {
   expect_nearest<3>(0, 1, 1e-5);
   expect_nearest<3>(-1e6, 2e6, 1e-5);
   expect_nearest<3>(1e-9, 1e-9, 1e-5);
+  expect_nearest<3>(-2e18, 4e18, 1e-5);  // farther than any scale makes 1
   expect_nearest<20>(0, 1, 1e-5);
   if constexpr (!has_few_types) expect_nearest<4>(0, 1, 1e-5);
 }

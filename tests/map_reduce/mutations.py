@@ -313,7 +313,7 @@ MUTATIONS = [
     ),
     (
         "tensor, least: a row that is not finite has the limit of infinity",
-        "return isfinite(row_square) ? __float_as_int(limit) : <<<std::numeric_limits<int>::max() ||| 0x7f800000>>>;",
+        "return isfinite(row_square) && limit > 0 ? __float_as_int(limit) : <<<std::numeric_limits<int>::max() ||| 0x7f800000>>>;",
     ),
     (
         "tensor, least: a limit without the values' offset",
@@ -326,5 +326,9 @@ MUTATIONS = [
     (
         "tensor, least: columns that are far have a bound",
         "if (<<<is_far ||| is_far && t < 0>>>) bound = -beyond_all;",
+    ),
+    (
+        "tensor, least: limits that are negative",
+        "isfinite(row_square) && <<<limit > 0 ||| true>>> ? __float_as_int(limit)",
     ),
 ]
