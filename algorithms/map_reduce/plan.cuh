@@ -264,7 +264,7 @@ constexpr CallTraits traits_of() {
     call.gram_form = is_tensor_sum<Problem> ? GramForm::sum : GramForm::least;
     call.coordinates = is_tensor_least<Problem> ? D + 1 : D;
     call.coordinate_chunks = chunks_of(call.coordinates);
-    call.tensor_tile_columns = tensor_tile<D>;
+    call.tensor_tile_columns = tensor_tile<D>;  // (tensor_least_kernel takes parts of larger ones.)
     if constexpr (is_second_product<Problem>) {
       call.multiplies_signals = true;
       call.tensor_tile_columns = SignalTileOf<Problem>::columns;
