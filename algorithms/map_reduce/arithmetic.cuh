@@ -93,8 +93,8 @@ inline constexpr std::uint32_t upper_1024 = 0x40900000;
 inline constexpr std::uint32_t upper_minus_1022 = 0xc08ff000;
 inline constexpr std::uint32_t upper_minus_infinity = 0xfff00000;
 
-/// The value, or 0 if the exponent is less than -1022. (Comparisons of integers: a multiprocessor
-/// has as many units for them as for doubles, and they work side by side.)
+/// The value, or 0 if the exponent is less than -1022. (Comparisons of integers, which leave the
+/// units for doubles alone.)
 __device__ __forceinline__ double value_unless_small(const Exp2OfProduct& power) {
   const std::uint32_t upper = words_of(power.exponent).upper;
   const bool is_small = upper - upper_minus_1022 - 1 < upper_minus_infinity - upper_minus_1022;
