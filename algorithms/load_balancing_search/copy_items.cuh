@@ -156,7 +156,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
   warp_clear_heads<Shape>(shared.heads[1] + warp_begin);
   const TileRange range = block_share(work, share_steps, shared.objects_before);
 
-  const Share<Offset> share(range, work.scan, static_cast<int>(range.a0 % Shape::line_items));
+  const Share<Offset> share(range, vector_begin(work.scan, range.b0),
+                            static_cast<int>(range.a0 % Shape::line_items));
   ObjectBatches<Shape, Offset> batches(work, share, shared.ring);
   if (threadIdx.x == 0) {
     shared.objects[0][0] =

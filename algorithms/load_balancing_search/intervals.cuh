@@ -12,8 +12,8 @@
 
 #include "core/vector.cuh"
 #include "load_balancing_search/copy_items.cuh"
+#include "load_balancing_search/guessed_shares.cuh"
 #include "load_balancing_search/load_balancing_search.cuh"
-#include "load_balancing_search/output_aligned.cuh"
 
 namespace warpath::load_balancing_search {
 
@@ -89,8 +89,7 @@ void run_expand(const Work<Offset>& work, const T* values, T* out, Workspace& wo
     const auto* const in_parts = reinterpret_cast<const Part*>(values);
     auto* const out_parts = reinterpret_cast<Part*>(out);
     if constexpr (sizeof(T) == Align && Align <= 8) {
-      run_output_aligned<ExpandTuning<Align>>(work, ObjectValues<Part>{in_parts}, out_parts,
-                                              stream);
+      run_search<ExpandTuning<Align>>(work, ObjectValues<Part>{in_parts}, out_parts, stream);
     } else if constexpr (Align >= 4) {
       if (Align == 4 && are_short(work)) {
         return run_for_each(work, ExpandBody<T>{values, out}, workspace, stream);

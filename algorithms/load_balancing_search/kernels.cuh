@@ -14,7 +14,7 @@
 #include "core/launch.cuh"
 #include "core/with_constant.hpp"
 #include "load_balancing_search/block_load_balancing_search.cuh"
-#include "load_balancing_search/output_aligned.cuh"
+#include "load_balancing_search/guessed_shares.cuh"
 #include "load_balancing_search/partition_tiles.cuh"
 #include "load_balancing_search/tuning.hpp"
 #include "load_balancing_search/variant.hpp"
@@ -104,7 +104,7 @@ void run(const Work<Offset>& work, Index* out, Workspace& workspace, cudaStream_
     case Variant::upper_bound:
       return run_upper_bound(work, out, stream);
     case Variant::output_aligned:
-      return run_output_aligned<OutputAlignedTuning>(work, ObjectNumbers<Index>{}, out, stream);
+      return run_search<OutputAlignedTuning>(work, ObjectNumbers<Index>{}, out, stream);
   }
 }
 

@@ -70,15 +70,50 @@ struct Share {
   int end;                    ///< place after the last one
   unsigned before;            ///< number of the object that the first work item may belong to
 
-  __device__ __forceinline__ Share(const TileRange& range, const Offset* scan, int first_place)
-      : items_end(range.a1), objects_end(range.b1), begin(first_place) {
-    end = begin + range.items();
-    origin = range.a0 - begin;
-    before = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(scan + range.b0) /
-                                   sizeof(Offset) % 4);
-    first_object = range.b0 - before;
-  }
+  __device__ __forceinline__ Share(const TileRange& range, std::int64_t object_1, int first_place)
+      : items_end(range.a1),
+        objects_end(range.b1),
+        origin(range.a0 - first_place),
+        first_object(object_1),
+        begin(first_place),
+        end(first_place + range.items()),
+        before(static_cast<unsigned>(range.b0 - object_1)) {}
 };
+
+/// Where the vector of the scan begins that has this object; may be below 0.
+template <class Offset>
+__device__ __forceinline__ std::int64_t vector_begin(const Offset* scan, std::int64_t object) {
+  const auto address = reinterpret_cast<std::uintptr_t>(scan + object);
+  return object - static_cast<int>(address / sizeof(Offset) % 4);
+}
+
+/// Where an object begins, also if there is none of that number: before the first one they have no
+/// work items, after the last one they begin after all work items.
+template <class Offset>
+__device__ __forceinline__ Offset begin_of(const Work<Offset>& work, std::int64_t object) {
+  if (object >= work.objects) return static_cast<Offset>(work.items);
+  return work.scan[max(object, std::int64_t{0})];
+}
+
+/// Calls put(place, number) for each of a thread's four neighbouring objects that has work items
+/// and begins in [0, count) places from work item `from` on. `number`: of the first one; next:
+/// where the object after them begins.
+template <class Offset, class Put>
+__device__ __forceinline__ void place_objects(const Offset (&begins)[4], Offset next,
+                                              unsigned number, std::int64_t from, int count,
+                                              Put put) {
+  using Place = std::make_unsigned_t<Offset>;
+#pragma unroll
+  for (unsigned k = 0; k < 4; ++k) {
+    // An object without work items has no head.
+    const bool has_items = begins[k] < (k < 3 ? begins[k + 1] : next);
+    // Wraps around where the object begins before `from`.
+    const Place place = static_cast<Place>(begins[k]) - static_cast<Place>(from);
+    if (has_items && place < static_cast<Place>(count)) {
+      put(static_cast<unsigned>(place), number + k);
+    }
+  }
+}
 
 /// Finds the work items and objects of the block's share. The whole block; has one barrier.
 template <class Offset>
@@ -117,7 +152,7 @@ class ObjectBatches {
   template <class Put>
   __device__ __forceinline__ void place_heads(int tile, int tile_end, Put put) {
     while (true) {
-      place_batch(static_cast<Place>(tile), static_cast<Place>(tile_end), put);
+      place_batch(share_.origin + tile, tile_end - tile, put);
       if (place_of(edge().batch_end) >= static_cast<Place>(tile_end)) return;
       start(batch_ + Shape::stages - 1);
       ++batch_;
@@ -157,20 +192,13 @@ class ObjectBatches {
         }
       } else {
 #pragma unroll
-        for (int k = 0; k < 4; ++k) begins[k] = begin_of(mine + k);
-        if (is_last_lane) edge = {begin_of(mine + 4), begin_of(batch_end)};
+        for (int k = 0; k < 4; ++k) begins[k] = begin_of(work_, mine + k);
+        if (is_last_lane) edge = {begin_of(work_, mine + 4), begin_of(work_, batch_end)};
       }
     }
     __pipeline_commit();
   }
   static constexpr int vector_objects = 16 / sizeof(Offset);
-
-  /// Where an object begins, also if there is none of that number: before the first one they have
-  /// no work items, after the last one they begin after the share.
-  [[nodiscard]] __device__ __forceinline__ Offset begin_of(std::int64_t object) const {
-    if (object >= work_.objects) return static_cast<Offset>(share_.items_end);
-    return work_.scan[max(object, std::int64_t{0})];
-  }
 
   /// Until the oldest batch is there, for the whole warp.
   __device__ __forceinline__ void wait() {
@@ -179,19 +207,14 @@ class ObjectBatches {
   }
 
   template <class Put>
-  __device__ __forceinline__ void place_batch(Place tile, Place tile_end, Put put) {
+  __device__ __forceinline__ void place_batch(std::int64_t from, int count, Put put) {
     Offset begins[4];
     load_vector(&ring_.begins[batch_ % Shape::stages][threadIdx.x * 4], begins);
     const Offset neighbour = __shfl_down_sync(full_warp, begins[0], 1);
     const Offset next = lane_index() == warp_threads - 1 ? edge().next : neighbour;
-    const unsigned number = static_cast<unsigned>(batch_) * Shape::batch_objects + threadIdx.x * 4;
-#pragma unroll
-    for (unsigned k = 0; k < 4; ++k) {
-      // An object without work items has no head.
-      const bool has_items = begins[k] < (k < 3 ? begins[k + 1] : next);
-      const Place place = place_of(begins[k]) - tile;
-      if (has_items && place < tile_end - tile) put(static_cast<unsigned>(place), number + k + 1);
-    }
+    const unsigned number =
+        static_cast<unsigned>(batch_) * Shape::batch_objects + threadIdx.x * 4 + 1;
+    place_objects(begins, next, number, from, count, put);
   }
 
   const Work<Offset>& work_;
@@ -315,22 +338,81 @@ struct ObjectValues {
   __device__ __forceinline__ Value operator()(unsigned number) const { return values[number]; }
 };
 
-/// One block a share of `share_steps` steps, at most Shape::max_share_steps; dynamic shared memory:
-/// one OutputAlignedStorage. out: work.items elements.
+/// Stores the elements of a tile's work items in the share, `tile` places from its begin on, once
+/// its heads are there. The whole block; has a barrier, after which all heads are read. carry: the
+/// last head before the tile, and then the tile's last. out: as in the kernel.
 template <class Shape, class Offset, class Source>
-__global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
-    output_aligned_kernel(Work<Offset> work, int share_steps, Source source,
-                          typename Source::Element* out) {
+__device__ __forceinline__ void block_store_tile(const std::uint16_t* heads,
+                                                 unsigned (&warp_last)[Shape::warps],
+                                                 const Share<Offset>& share, int tile,
+                                                 unsigned& carry, const Source& element_of,
+                                                 typename Source::Element* out) {
   using Element = typename Source::Element;
-  auto& shared = dynamic_shared<OutputAlignedStorage<Shape, Offset>>();
   const int warp_begin = warp_index() * Shape::rows * Shape::row_items;  // its place in each tile
-  warp_clear_heads<Shape>(shared.heads + warp_begin);
-  const TileRange range = block_share(work, share_steps, shared.objects_before);
+  WarpRows<Shape> rows;
+  const unsigned last = rows.load(heads + warp_begin, carry);
+  if (lane_index() == 0) warp_last[warp_index()] = last;
+  __syncthreads();  // the warps' last heads are there, and all heads are read
+  const unsigned warp_carry = warp_carry_over(warp_last, carry);
 
+  const int from = tile + warp_begin;  // places of the warp
+  const int to = from + Shape::rows * Shape::row_items;
+  const bool is_whole = from >= share.begin && to <= share.end;
+  unsigned numbers[4];
+  if (is_whole) {
+    constexpr int count = store_items<Element>;
+    Element elements[Shape::rows][4 / count][count];
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+      rows.numbers(row, warp_carry, numbers);
+      unsigned stored[4 / count][count];
+      exchange_numbers<count>(numbers, stored);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        elements[row][k / count][k % count] = element_of(stored[k / count][k % count]);
+      }
+    }
+    Element* const mine = out + (share.origin + from) + lane_index() * count;
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+#pragma unroll
+      for (int part = 0; part < 4 / count; ++part) {
+        store_vector(mine + row * Shape::row_items + part * count * warp_threads,
+                     elements[row][part]);
+      }
+    }
+  } else {
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+      rows.numbers(row, warp_carry, numbers);
+      const int place = from + row * Shape::row_items + lane_index() * 4;
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        if (place + k >= share.begin && place + k < share.end) {
+          out[share.origin + place + k] = element_of(numbers[k]);
+        }
+      }
+    }
+  }
+}
+
+/// The place of an element in its line of the output, which `line_items` elements and more fill.
+template <class Shape, class Element>
+__device__ __forceinline__ int place_in_line(const Element* element) {
   constexpr unsigned line_items = std::max<unsigned>(Shape::line_items, 128 / sizeof(Element));
-  const auto place_in_line =
-      reinterpret_cast<std::uintptr_t>(out + range.a0) / sizeof(Element) % line_items;
-  const Share<Offset> share(range, work.scan, static_cast<int>(place_in_line));
+  return static_cast<int>(reinterpret_cast<std::uintptr_t>(element) / sizeof(Element) % line_items);
+}
+
+/// Stores the elements of the block's share of `share_steps` steps. The whole block; the warp's
+/// heads are cleared.
+template <class Shape, class Offset, class Source>
+__device__ __forceinline__ void block_store_share(const Work<Offset>& work, int share_steps,
+                                                  const Source& source,
+                                                  typename Source::Element* out,
+                                                  OutputAlignedStorage<Shape, Offset>& shared) {
+  const TileRange range = block_share(work, share_steps, shared.objects_before);
+  const Share<Offset> share(range, vector_begin(work.scan, range.b0),
+                            place_in_line<Shape>(out + range.a0));
   ObjectBatches<Shape, Offset> batches(work, share, shared.ring);
   const Source element_of = source.from(share.first_object - 1);
   unsigned carry = share.before;  // the last head of all tiles so far
@@ -340,53 +422,19 @@ __global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
                           shared.heads[place] = static_cast<std::uint16_t>(number);
                         });
     __syncthreads();  // the heads are there
-
-    WarpRows<Shape> rows;
-    const unsigned last = rows.load(shared.heads + warp_begin, carry);
-    if (lane_index() == 0) shared.warp_last[warp_index()] = last;
-    __syncthreads();  // the warps' last heads are there, and all heads are read
-    const unsigned warp_carry = warp_carry_over(shared.warp_last, carry);
-
-    const int from = tile + warp_begin;  // places of the warp
-    const int to = from + Shape::rows * Shape::row_items;
-    const bool is_whole = from >= share.begin && to <= share.end;
-    unsigned numbers[4];
-    if (is_whole) {
-      constexpr int count = store_items<Element>;
-      Element elements[Shape::rows][4 / count][count];
-#pragma unroll
-      for (int row = 0; row < Shape::rows; ++row) {
-        rows.numbers(row, warp_carry, numbers);
-        unsigned stored[4 / count][count];
-        exchange_numbers<count>(numbers, stored);
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          elements[row][k / count][k % count] = element_of(stored[k / count][k % count]);
-        }
-      }
-      Element* const mine = out + (share.origin + from) + lane_index() * count;
-#pragma unroll
-      for (int row = 0; row < Shape::rows; ++row) {
-#pragma unroll
-        for (int part = 0; part < 4 / count; ++part) {
-          store_vector(mine + row * Shape::row_items + part * count * warp_threads,
-                       elements[row][part]);
-        }
-      }
-    } else {
-#pragma unroll
-      for (int row = 0; row < Shape::rows; ++row) {
-        rows.numbers(row, warp_carry, numbers);
-        const int place = from + row * Shape::row_items + lane_index() * 4;
-#pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          if (place + k >= share.begin && place + k < share.end) {
-            out[share.origin + place + k] = element_of(numbers[k]);
-          }
-        }
-      }
-    }
+    block_store_tile<Shape>(shared.heads, shared.warp_last, share, tile, carry, element_of, out);
   }
+}
+
+/// One block a share of `share_steps` steps, at most Shape::max_share_steps; dynamic shared memory:
+/// one OutputAlignedStorage. out: work.items elements.
+template <class Shape, class Offset, class Source>
+__global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
+    output_aligned_kernel(Work<Offset> work, int share_steps, Source source,
+                          typename Source::Element* out) {
+  auto& shared = dynamic_shared<OutputAlignedStorage<Shape, Offset>>();
+  warp_clear_heads<Shape>(shared.heads + warp_index() * Shape::rows * Shape::row_items);
+  block_store_share(work, share_steps, source, out, shared);
 }
 
 /// Steps of a share, so that it has Shape::share_items work items on average. Where there is less

@@ -1,6 +1,7 @@
 // Block shapes of the kernels. They are types and not values, since they parametrise kernels.
 #pragma once
 
+#include <cstdint>
 #include <type_traits>
 
 namespace warpath::load_balancing_search {
@@ -46,6 +47,18 @@ using OutputAlignedTuning = OutputShape<256, 3, 5, 6, 19 * 1024>;
 template <int Bytes>
 using ExpandTuning = std::conditional_t<Bytes <= 2, OutputShape<128, 6, 5, 8, 32 * 1024>,
                                         OutputShape<256, 3, 5, 6, 32 * 1024>>;
+/// The same for few work items: shares of a tile, whose objects are guessed, `Vectors` vectors of
+/// four for each thread.
+template <int Threads, int Rows, int Stages, int MinBlocks, int Vectors>
+struct GuessedShape : OutputShape<Threads, Rows, Stages, MinBlocks, 4 * Threads * Rows> {
+  static constexpr int vectors = Vectors;
+};
+using GuessedTuning = GuessedShape<256, 2, 5, 8, 2>;
+/// Up to so many work items and objects. (H200, cold, us, an item an object to 64: a million 5.8 to
+/// 8.9 and not 6.7 to 9.0.)
+inline constexpr std::int64_t most_guessed_steps = 1 << 23;
+/// How far a guess may be off, in square roots of the objects' number (guessed_shares_of).
+inline constexpr double guess_margin = 1;
 /// Up to so many shares, of copies as well, their ends are searched for from guesses. (Measured on
 /// an H100: with a million items 0.0074 ms and not 0.0081, ten million 0.0240 and 0.0252; but 5e8
 /// items, 64 an object, 0.751 and not 0.710, since then probes that all searches share come from a

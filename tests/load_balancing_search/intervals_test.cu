@@ -179,6 +179,32 @@ TEST_F(Intervals, ExpandOfElementsOfAnySize) {
   }
 }
 
+// So many that no share is guessed.
+template <class T>
+void expect_values_of_shares(const std::vector<std::int32_t>& counts, std::mt19937_64& random) {
+  SCOPED_TRACE(std::to_string(sizeof(T)) + " bytes");
+  const auto values = random_elements<T>(counts.size(), random);
+  const auto scan = on_device(oracle::exclusive_scan(counts));
+  const auto device_values = on_device(values);
+  Guarded<T> out(total(counts), 3);
+  detail::run_output_aligned<detail::ExpandTuning<static_cast<int>(sizeof(T))>>(
+      Work<std::int32_t>{total(counts), scan.data(), scan.count()},
+      detail::ObjectValues<T>{device_values.data()}, out.span().data, nullptr);
+  EXPECT_TRUE(out.get() == oracle::interval_expand(counts, values));
+}
+
+TEST_F(Intervals, ExpandByShares) {
+  for (const Counts kind : all_counts) {
+    SCOPED_TRACE(name_of(kind));
+    const auto counts = make_counts<std::int32_t>(kind, 3 * steps(), random_);
+    if (total(counts) == 0) continue;
+    expect_values_of_shares<std::uint8_t>(counts, random_);
+    expect_values_of_shares<std::uint16_t>(counts, random_);
+    expect_values_of_shares<std::uint32_t>(counts, random_);
+    expect_values_of_shares<std::uint64_t>(counts, random_);
+  }
+}
+
 TEST_F(Intervals, Move) {
   int offset = 0;
   for (const Counts kind : all_counts) {

@@ -28,11 +28,31 @@ MUTATIONS = [
     ),
     (
         "output aligned: heads beyond the tile",
-        "if (has_items && <<<place < tile_end - tile ||| place <= tile_end - tile>>>) put(",
+        "if (has_items && <<<place < static_cast<Place>(count) ||| place <= static_cast<Place>(count)>>>) {",
     ),
     (
         "output aligned: values of 8 bytes from a wrong lane",
         "const int lane = <<<part * warp_threads / 2 + lane_index() / 2 ||| lane_index() / 2>>>;",
+    ),
+    (
+        "guessed shares: the first object that is loaded may be the share's first one",
+        "const bool is_loaded = <<<(before_begin > 0 || first <= 0) ||| true>>> && first + before_end <= last;",
+    ),
+    (
+        "guessed shares: the object after the share is not loaded",
+        "const bool is_loaded = (before_begin > 0 || first <= 0) && <<<first + before_end <= last ||| true>>>;",
+    ),
+    (
+        "guessed shares: no barrier after the counts",
+        "{{{__syncthreads();  // what the warps count is there ||| ;}}}",
+    ),
+    (
+        "guessed shares: the last lane's next object is its neighbour's",
+        "const int next = <<<lane_index() == warp_threads - 1 ? next_[v] : neighbour ||| neighbour>>>;",
+    ),
+    (
+        "guessed shares: objects before the first one have work items",
+        "if (<<<of_warp >= 0 && of_warp + 4 * warp_threads < static_cast<int>(work.objects) ||| of_warp + 4 * warp_threads < static_cast<int>(work.objects)>>>) {",
     ),
     (
         "copies: no barrier before a tile's heads are read",

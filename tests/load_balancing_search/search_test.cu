@@ -1,5 +1,6 @@
 // Every variant over counts, sizes, types and alignments, against the oracle.
 #include <algorithm>
+#include <cstdlib>
 
 #include "../test_size.hpp"
 #include "support.cuh"
@@ -23,6 +24,23 @@ class Search : public testing::Test {
     SCOPED_TRACE(std::string(name_of(kind)) + ", seed " + std::to_string(seed_));
     expect_objects<Index>(way, make_counts<Offset>(kind, steps, random),
                           static_cast<int>(seed_ % 37), workspace_, stream_);
+  }
+
+  /// Calls run(work, numbers, out), and compares all of the output with the oracle's. Scan and
+  /// output begin `offset` elements after an aligned one.
+  template <class Run>
+  void expect_right_by(const std::vector<Offset>& counts, int offset, Run run) {
+    const auto expected = oracle::objects<Index>(counts);
+    const auto items = static_cast<std::int64_t>(expected.size());
+    if (items == 0) return;
+    std::vector<Offset> scan = oracle::exclusive_scan(counts);
+    scan.insert(scan.begin(), static_cast<std::size_t>(offset), Offset{});
+    const auto device_scan = on_device(scan);
+    Guarded<Index> out(items, offset);
+    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
+    run(Work<Offset>{items, device_scan.data() + offset, device_scan.count() - offset},
+        detail::ObjectNumbers<Index>{}, out.span().data);
+    EXPECT_TRUE(out.get() == expected) << items << " work items, offset " << offset;
   }
 
   std::uint64_t seed_ = 0;
@@ -58,12 +76,17 @@ TYPED_TEST(Search, AllCounts) {
 }
 
 // All that decides where a vector begins.
-TYPED_TEST(Search, EveryAlignmentOfTheOutput) {
+TYPED_TEST(Search, EveryAlignment) {
   std::mt19937_64 random(1);
   const auto counts = make_counts<typename TypeParam::OffsetType>(Counts::random, 700, random);
   for (int offset = 0; offset < 34; ++offset) {
-    expect_objects<typename TypeParam::IndexType>(ways.back(), counts, offset, this->workspace_,
-                                                  this->stream_);
+    this->expect_right_by(counts, offset, [&](const auto& work, auto numbers, auto* out) {
+      detail::run_output_aligned<detail::OutputAlignedTuning>(work, numbers, out, this->stream_);
+    });
+    this->expect_right_by(counts, offset, [&](const auto& work, auto numbers, auto* out) {
+      detail::run_guessed_shares<detail::GuessedTuning>(work, {500, 60}, numbers, out,
+                                                        this->stream_);
+    });
   }
 }
 
@@ -88,26 +111,56 @@ TEST(Search, TilesOfOneKind) {
 // Shares of several tiles and batches: stale heads of earlier tiles are there, and nearly all 16
 // bits of the numbers are in use.
 TYPED_TEST(Search, SharesOfEverySize) {
-  using Begin = typename TypeParam::OffsetType;
-  using Number = typename TypeParam::IndexType;
   using Shape = detail::OutputAlignedTuning;
   std::mt19937_64 random(1);
   const std::int64_t steps = is_small() ? 20'000 : 140'000;
   for (const Counts kind : all_counts) {
-    const auto counts = make_counts<Begin>(kind, steps, random);
-    const auto scan = on_device(oracle::exclusive_scan(counts));
-    const auto expected = oracle::objects<Number>(counts);
-    const auto items = static_cast<std::int64_t>(expected.size());
-    if (items == 0) continue;
+    const auto counts = make_counts<typename TypeParam::OffsetType>(kind, steps, random);
     for (const int share_steps :
          {333, Shape::batch_objects, Shape::tile_items + 1, Shape::max_share_steps}) {
       SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(share_steps) + " steps");
-      Guarded<Number> out(items, 5);
-      WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
-      detail::run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()}, share_steps,
-                                        detail::ObjectNumbers<Number>{}, out.span().data,
-                                        this->stream_);
-      EXPECT_TRUE(out.get() == expected);
+      this->expect_right_by(counts, 5, [&](const auto& work, auto numbers, auto* out) {
+        detail::run_output_aligned<Shape>(work, share_steps, numbers, out, this->stream_);
+      });
+    }
+  }
+}
+
+// Where no guess is right, some are, and all of them; and where a block cannot hold the objects
+// that it would have to.
+TYPED_TEST(Search, GuessesOfEveryMargin) {
+  using Shape = detail::GuessedTuning;
+  std::mt19937_64 random(1);
+  const std::int64_t steps = is_small() ? 9'000 : 40'000;
+  const int whole =
+      detail::guessed_shares_of<Shape>(Work<typename TypeParam::OffsetType>{1, nullptr, 1},
+                                       static_cast<int>(sizeof(typename TypeParam::IndexType)))
+          .share_steps;
+  for (const Counts kind : all_counts) {
+    const auto counts = make_counts<typename TypeParam::OffsetType>(kind, steps, random);
+    for (const detail::GuessedShares& shares :
+         {detail::GuessedShares{whole, 0}, {whole, 90}, {whole, 1 << 20}, {333, 9}, {33, 700}}) {
+      SCOPED_TRACE(std::string(name_of(kind)) + ", " + std::to_string(shares.share_steps) +
+                   " steps, margin " + std::to_string(shares.margin));
+      this->expect_right_by(counts, 3, [&](const auto& work, auto numbers, auto* out) {
+        detail::run_guessed_shares<Shape>(work, shares, numbers, out, this->stream_);
+      });
+    }
+  }
+}
+
+// The last object that a block has loaded, or the first one, begins where its share does.
+TYPED_TEST(Search, GuessesThatAreJustRight) {
+  using Begin = typename TypeParam::OffsetType;
+  for (const int margin : {4, 5, 8, 127, 128}) {
+    for (const int shift : {-130, -129, -128, -9, -8, -6, -5, -4, -3, 0, 3, 4, 5, 8, 9, 128, 129}) {
+      // Objects of one work item, but for two, which move those between them by `shift` objects.
+      std::vector<Begin> counts(1000, 1);
+      (shift > 0 ? counts.back() : counts.front()) += 4 * std::abs(shift);
+      this->expect_right_by(counts, 0, [&](const auto& work, auto numbers, auto* out) {
+        detail::run_guessed_shares<detail::GuessedTuning>(work, {700, margin}, numbers, out,
+                                                          this->stream_);
+      });
     }
   }
 }
@@ -116,26 +169,35 @@ TYPED_TEST(Search, SharesOfEverySize) {
 // head beyond the first tile is left to the second one.
 TYPED_TEST(Search, HeadsWhereATileEnds) {
   using Begin = typename TypeParam::OffsetType;
-  using Number = typename TypeParam::IndexType;
   using Shape = detail::OutputAlignedTuning;
   const int share_steps = 2 * Shape::tile_items;
   const int before = 4;  // objects, so that a vector of the scan begins with the next one
   const int first_item = share_steps - before;
   const int second_tile = first_item / Shape::line_items * Shape::line_items + Shape::tile_items;
   for (const int begin : {second_tile - 1, second_tile, second_tile + 1}) {
+    SCOPED_TRACE("an object that begins at " + std::to_string(begin));
     std::vector<Begin> counts(before);
     counts.back() = begin;
     counts.push_back(Shape::tile_items);
-    const auto scan = on_device(oracle::exclusive_scan(counts));
-    const auto expected = oracle::objects<Number>(counts);
-    const auto items = static_cast<std::int64_t>(expected.size());
-    Guarded<Number> out(items);
-    WARPATH_CUDA_CHECK(cudaDeviceSynchronize());  // the stream waits for no other
-    detail::run_output_aligned<Shape>(Work<Begin>{items, scan.data(), scan.count()}, share_steps,
-                                      detail::ObjectNumbers<Number>{}, out.span().data,
-                                      this->stream_);
-    EXPECT_TRUE(out.get() == expected) << "an object that begins at " << begin;
+    this->expect_right_by(counts, 0, [&](const auto& work, auto numbers, auto* out) {
+      detail::run_output_aligned<Shape>(work, share_steps, numbers, out, this->stream_);
+    });
   }
+}
+
+// Where guesses do not fit, and where there are more steps than are guessed.
+TEST(Search, WhatIsGuessed) {
+  using Shape = detail::GuessedTuning;
+  const auto is_guessed = [](std::int64_t items, std::int64_t objects) {
+    const Work<std::int64_t> work{items, nullptr, objects};
+    return detail::fit_guesses<Shape>(work, detail::guessed_shares_of<Shape>(work, 4));
+  };
+  EXPECT_TRUE(is_guessed(1, 1));
+  EXPECT_TRUE(is_guessed(1, 1'000));
+  EXPECT_TRUE(is_guessed(1'000'000, 250'000));
+  EXPECT_FALSE(is_guessed(1'000'000, 4'000'000));  // nearly as many objects as steps
+  EXPECT_TRUE(is_guessed(detail::most_guessed_steps - 1000, 1000));
+  EXPECT_FALSE(is_guessed(detail::most_guessed_steps, 1000));
 }
 
 TEST(Search, WorkspaceIsUsedAgain) {
