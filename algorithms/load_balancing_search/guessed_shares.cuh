@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
     guessed_share_kernel(Work<Offset> work, int share_steps, float objects_per_step, int margin,
                          Source source, typename Source::Element* out) {
   auto& shared = dynamic_shared<GuessedShareStorage<Shape, Offset>>();
-  auto& [heads, ring, objects_before, warp_last] = shared.share;
+  std::uint16_t* const heads = shared.share.heads;
   warp_clear_heads<Shape>(heads + warp_index() * Shape::rows * Shape::row_items);
   const int begin = static_cast<int>(blockIdx.x) * share_steps;
   const int end = min(begin + share_steps, static_cast<int>(work.steps()));
@@ -123,9 +123,11 @@ __global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
       full_warp, lane_index() < Shape::warps ? shared.warp_before[lane_index()] : 0);
   const int before_begin = static_cast<int>(before & 0xFFFF);
   const int before_end = static_cast<int>(before >> 16);
-  // The share begins at a loaded object, or before all objects, and ends at a loaded one.
-  const bool is_loaded = (before_begin > 0 || first <= 0) && first + before_end <= last;
-  if (!is_loaded) return block_store_share(work, share_steps, source, out, shared.share);
+  const bool has_begin = before_begin > 0 || first <= 0;  // or no object comes before
+  const bool has_end = first + before_end <= last;
+  if (!has_begin || !has_end) {
+    return block_store_share(work, share_steps, source, out, shared.share);
+  }
 
   TileRange range;
   range.b0 = first + before_begin;
@@ -138,7 +140,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
       [&](unsigned place, unsigned number) { heads[place] = static_cast<std::uint16_t>(number); });
   __syncthreads();  // the heads are there
   unsigned carry = share.before;
-  block_store_tile<Shape>(heads, warp_last, share, 0, carry, source.from(first - 1), out);
+  block_store_tile<Shape>(heads, shared.share.warp_last, share, 0, carry, source.from(first - 1),
+                          out);
 }
 
 /// How a call is cut into guessed shares.

@@ -36,11 +36,11 @@ MUTATIONS = [
     ),
     (
         "guessed shares: the first object that is loaded may be the share's first one",
-        "const bool is_loaded = <<<(before_begin > 0 || first <= 0) ||| true>>> && first + before_end <= last;",
+        "const bool has_begin = <<<before_begin > 0 || first <= 0 ||| true>>>;",
     ),
     (
         "guessed shares: the object after the share is not loaded",
-        "const bool is_loaded = (before_begin > 0 || first <= 0) && <<<first + before_end <= last ||| true>>>;",
+        "const bool has_end = <<<first + before_end <= last ||| true>>>;",
     ),
     (
         "guessed shares: no barrier after the counts",
