@@ -96,7 +96,7 @@ def _timed_squares(archive: Archive, variants: Iterable[str] = LOOKS) -> list[Ro
 
 def _problem(row: Row) -> tuple:
     """What is computed, without how: the parameters that shape the problem."""
-    names = ("formula", "reduction", "m", "n", "d", "e", "number")
+    names = ("formula", "reduction", "m", "n", "d", "e", "number", "extent")
     return tuple(row.params.get(name) for name in names)
 
 
@@ -709,6 +709,19 @@ def signals(archive: Archive) -> Figure:
     )
 
 
+def extents(archive: Archive) -> Figure:
+    """Time by how far apart points are."""
+    every = ("automatic", "tuned_2d", "triton")
+    return _cases_figure(
+        archive,
+        archive.timed_rows(every),
+        every,
+        lambda row: f"{row.params['extent']}, {_size(row)}",
+        "widths in an edge of the cube that points lie in; rows x columns",
+        "Points that lie widths apart: Gaussian sum, D = 3, float32",
+    )
+
+
 def _in_many_dimensions(
     archive: Archive, peer: str, name: Callable[[Row], str], what: str, title: str
 ) -> Figure:
@@ -819,6 +832,7 @@ FIGURES = [
     FigureSpec("map_reduce_claims", "claims", claims),
     FigureSpec("map_reduce_cases", "cases", cases),
     FigureSpec("map_reduce_few_rows", "few_rows", few_rows),
+    FigureSpec("map_reduce_extents", "extents", extents),
     FigureSpec("map_reduce_signals", "signals", signals),
     FigureSpec("map_reduce_many_dimensions", "many_dimensions", many_dimensions),
     FigureSpec("map_reduce_nearest", "nearest", nearest),

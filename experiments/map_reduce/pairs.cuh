@@ -35,16 +35,16 @@ inline Options options_of(const Parameters& point) {
   return options;
 }
 
-/// Points and signals of E numbers on the host: x and y in [0, 1), b in [-1/2, 1/2). If M x N is
-/// more than the oracle computes (different_rows), the rows repeat the first `different` points
+/// Points and signals of E numbers on the host: x and y in [0, extent), b in [-1/2, 1/2). If M x N
+/// is more than the oracle computes (different_rows), the rows repeat the first `different` points
 /// again and again. So every row of every result is compared with the oracle, however large the
 /// problem: a single wrong tile is found wherever it is.
 template <class T, int D, int E>
 struct Points {
   explicit Points(const Parameters& problem)
       : different(different_rows(problem.integer("m"), problem.integer("n"), D, E)),
-        x(uniform<T>(different * D, seed_of(problem, 1), 0)),
-        y(uniform<T>(problem.integer("n") * D, seed_of(problem, 2), 0)),
+        x(uniform<T>(different * D, seed_of(problem, 1), 0, problem.integer("extent"))),
+        y(uniform<T>(problem.integer("n") * D, seed_of(problem, 2), 0, problem.integer("extent"))),
         b(uniform<T>(problem.integer("n") * E, seed_of(problem, 3), -0.5)) {
     repeat(x, problem.integer("m") * D);
   }

@@ -10,13 +10,15 @@
 
 namespace warpath::experiments::pairs {
 
-/// Uniform in [low, low + 1), multiples of 2^-24: exact in float.
+/// Uniform in [low, low + extent), multiples of 2^-24 extent: exact in float for an extent of 1.
 template <class T>
-std::vector<T> uniform(std::int64_t count, std::uint64_t seed, double low) {
+std::vector<T> uniform(std::int64_t count, std::uint64_t seed, double low,
+                       std::int64_t extent = 1) {
   std::mt19937_64 random(seed);
   std::vector<T> values(static_cast<std::size_t>(count));
   for (T& value : values) {
-    value = static_cast<T>(static_cast<double>(random() >> 40) * 0x1p-24 + low);
+    value = static_cast<T>(
+        static_cast<double>(random() >> 40) * 0x1p-24 * static_cast<double>(extent) + low);
   }
   return values;
 }

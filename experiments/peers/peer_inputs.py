@@ -54,10 +54,10 @@ def mt19937_64(seed: int, count: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=4)
-def uniform(count: int, seed: int, low: float, number: str) -> np.ndarray:
-    """Multiples of 2^-24 in [low, low + 1), of the type `number`; not to be written to."""
+def uniform(count: int, seed: int, low: float, number: str, extent: int = 1) -> np.ndarray:
+    """Multiples of 2^-24 extent in [low, low + extent), of type `number`; not to be written to."""
     top = (mt19937_64(seed, count) >> np.uint64(40)).astype(np.float64)
-    values = (top * 2.0**-24 + low).astype(number)
+    values = (top * 2.0**-24 * extent + low).astype(number)
     values.flags.writeable = False
     return values
 
@@ -70,7 +70,7 @@ def different_rows(m: int, n: int, d: int, e: int) -> int:
 
 @dataclass(frozen=True)
 class Points:
-    """A problem's points: x and y in [0, 1), b in [-1/2, 1/2), of the problem's type of numbers."""
+    """A problem's points: x and y in [0, extent), b in [-1/2, 1/2), of its type of numbers."""
 
     problem: Problem
     different_x: np.ndarray
@@ -102,7 +102,7 @@ def make_points(problem: Problem) -> Points:
     seed = 4 * problem.seed
     return Points(
         problem,
-        uniform(different * d, seed + 1, 0.0, number).reshape(different, d),
-        uniform(n * d, seed + 2, 0.0, number).reshape(n, d),
+        uniform(different * d, seed + 1, 0.0, number, problem.extent).reshape(different, d),
+        uniform(n * d, seed + 2, 0.0, number, problem.extent).reshape(n, d),
         uniform(n * e, seed + 3, -0.5, number).reshape((n, e) if e > 1 else n),
     )

@@ -22,7 +22,10 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Problem:
-    """The parameters that shape a problem: m rows, n columns, d dimensions, e numbers a signal."""
+    """The parameters that shape a problem: m rows, n columns, d dimensions, e numbers a signal.
+
+    Coordinates of points lie in [0, extent).
+    """
 
     m: int
     n: int
@@ -32,6 +35,7 @@ class Problem:
     number: str
     seed: int
     e: int = 1
+    extent: int = 1
 
     @property
     def pairs(self) -> int:
