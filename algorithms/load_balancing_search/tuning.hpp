@@ -54,8 +54,8 @@ struct GuessedShape : OutputShape<Threads, Rows, Stages, MinBlocks, 4 * Threads 
   static constexpr int vectors = Vectors;
 };
 using GuessedTuning = GuessedShape<256, 2, 5, 8, 2>;
-/// Up to so many work items and objects. (H200, cold, us, an item an object to 64: a million 5.8 to
-/// 8.9 and not 6.7 to 9.0.)
+/// Up to so many work items and objects. (H200, cold, a million work items of 1 to 64 an
+/// object: 5.5 to 7.8 us and not 6.5 to 9.0.)
 inline constexpr std::int64_t most_guessed_steps = 1 << 23;
 /// How far a guess may be off, in square roots of the objects' number (guessed_shares_of).
 inline constexpr double guess_margin = 1;
