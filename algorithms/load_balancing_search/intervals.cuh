@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -177,7 +178,8 @@ void interval_expand(std::int64_t items, DeviceSpan<Scan> scan, InputSpan<T> val
 /// Copies intervals: number i, of as many elements as object i has work items, from
 /// in[gather[i] ...] to out[scatter[i] ...]. gather, scatter: one element an interval. The
 /// intervals lie inside `in` and `out`, which is tested where checks are on; an empty one may begin
-/// anywhere. Those in `out` do not overlap: this is not tested.
+/// anywhere. Those in `out` do not overlap: this is not tested, but that `out` has at least `items`
+/// elements.
 template <class Scan, class T>
 void interval_move(std::int64_t items, DeviceSpan<Scan> scan,
                    InputSpan<std::remove_const_t<Scan>> gather,
@@ -191,6 +193,11 @@ void interval_move(std::int64_t items, DeviceSpan<Scan> scan,
   require_span("out", out);
   require_count("gather", gather.count, "scan", scan.count);
   require_count("scatter", scatter.count, "scan", scan.count);
+  require_room("out", out, items);
+  if (items > 0) {
+    require_in_range("in: the number of elements", in.count, 1,
+                     std::numeric_limits<std::int64_t>::max());
+  }
   require_apart("in", in, "out", out);
   require_apart("scan", scan, "out", out);
   require_apart("gather", gather, "out", out);

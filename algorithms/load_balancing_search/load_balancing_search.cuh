@@ -7,9 +7,10 @@
 // object o has the work items [scan[o], scan[o + 1]), the last one those up to `items`. The caller
 // computes the scan; Offset is a signed integer of 4 or 8 bytes, Index any integer of 4 or 8 bytes
 // that holds an object's number.
-//   Extra memory    output_aligned, upper_bound and interval_move: none; merge_path and
-//                   for_each_work_item: 8 bytes a tile of 1408 work items and objects, and as much
-//                   interval_expand where it calls for_each_work_item (README, Variants).
+//   Extra memory    output_aligned, upper_bound and interval_move: none; merge_path: 8 bytes a tile
+//                   of 128 x items_per_thread work items and objects; for_each_work_item: a tile of
+//                   1408, and as much interval_expand where it calls that (README, Interval expand
+//                   and interval move).
 //   Preconditions   scan begins with 0, never decreases, and passes `items` nowhere: where checks
 //                   are on (core/checked.hpp), a call throws std::invalid_argument with the first
 //                   index that breaks this; where they are off, the result is undefined. Sizes,
@@ -17,6 +18,7 @@
 // Nothing is allocated outside the workspace; nothing synchronises (but the checks).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -99,18 +101,16 @@ void load_balancing_search(std::int64_t items, DeviceSpan<Scan> scan, DeviceSpan
   static_assert(std::is_integral_v<Index> && (sizeof(Index) == 4 || sizeof(Index) == 8),
                 "objects are numbered by integers of 4 or 8 bytes");
   require_enum("variant", options.variant);
-  if (options.variant == Variant::merge_path) {
-    detail::require_items_per_thread(options.items_per_thread);
-  }
+  detail::require_items_per_thread(options.items_per_thread);
   const auto work = checked_work(items, scan, stream);
   require_span("objects", objects);
   require_room("objects", objects, items);
   require_apart("scan", scan, "objects", objects);
   if (scan.count > 0) {
     require_in_range("the last object's number", scan.count - 1, 0,
-                     std::is_same_v<Index, std::uint64_t>
-                         ? std::numeric_limits<std::int64_t>::max()
-                         : static_cast<std::int64_t>(std::numeric_limits<Index>::max()));
+                     static_cast<std::int64_t>(std::min(
+                         static_cast<std::uint64_t>(std::numeric_limits<Index>::max()),
+                         static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))));
   }
   if (items > 0) detail::run(work, objects.data, workspace, stream, options);
 }

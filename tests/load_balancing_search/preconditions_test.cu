@@ -67,8 +67,10 @@ TEST_F(Preconditions, UnknownItemsPerThread) {
     EXPECT_EQ(
         search(10, {0, 2}, 10, {Variant::merge_path, number}),
         "items_per_thread is " + std::to_string(number) + ": expected one of 3, 7, 11, 15, 23");
-    // Also if there is nothing to search.
+    // Also if there is nothing to search, or nothing that needs it.
     EXPECT_THAT(search(0, {}, 0, {Variant::merge_path, number}), HasSubstr("items_per_thread is"));
+    EXPECT_THAT(search(10, {0, 2}, 10, {Variant::output_aligned, number}),
+                HasSubstr("items_per_thread is"));
   }
   for (const int number : merge_path_items_per_thread) {
     EXPECT_EQ(search(10, {0, 2}, 10, {Variant::merge_path, number}), "nothing");
@@ -90,8 +92,6 @@ struct Spans {
   std::vector<std::pair<std::string, DeviceSpan<std::int32_t>>> all;
   std::function<void(const std::vector<DeviceSpan<std::int32_t>>&)> call;
   std::size_t output;  ///< which of them is written
-  /// Whether the output holds exactly what is needed.
-  bool is_room_exact = true;
 
   [[nodiscard]] std::string spoiled(std::size_t which, DeviceSpan<std::int32_t> by) const {
     std::vector<DeviceSpan<std::int32_t>> spans;
@@ -131,8 +131,7 @@ class AllFunctions : public Preconditions {
          [this](const auto& of) {
            interval_move(10, of[0], of[1], of[2], of[3], of[4], workspace_, nullptr);
          },
-         4,
-         false},
+         4},
         {{{"row_begins", part(0, 5)},
           {"columns", part(20, 10)},
           {"values", part(40, 10)},
@@ -187,7 +186,7 @@ TEST_F(AllFunctions, NameWhatIsTooShortOrTooLong) {
     for (std::size_t i = 1; i < function.all.size(); ++i) {
       const auto& [name, span] = function.all[i];
       // Of x and in, the data decide how many are needed.
-      if (name == "x" || name == "in" || (name == "out" && !function.is_room_exact)) continue;
+      if (name == "x" || name == "in") continue;
       EXPECT_THAT(function.spoiled(i, {span.data, span.count - 1}), HasSubstr("elements")) << name;
       if (i != function.output) {
         EXPECT_THAT(function.spoiled(i, {span.data, span.count + 1}), HasSubstr("elements"))
@@ -218,6 +217,36 @@ TEST_F(Preconditions, ForEachWorkItemChecksItsScan) {
               HasSubstr("scan[2] is 1: expected at least scan[1], 3"));
   EXPECT_THAT(message([&] { for_each_work_item(-3, scan.span(), body, workspace_, nullptr); }),
               HasSubstr("items is -3"));
+}
+
+TEST_F(Preconditions, NothingToMoveFrom) {
+  const auto starts = on_device<std::int32_t>({0});
+  Guarded<float> out(2);
+  const auto said = [&](std::int64_t items) {
+    return message([&] {
+      interval_move(items, starts.span(), starts.span(), starts.span(), DeviceSpan<const float>{},
+                    out.span(), workspace_, nullptr);
+    });
+  };
+  EXPECT_THAT(said(2), HasSubstr("in: the number of elements is 0"));
+  EXPECT_EQ(said(0), "nothing");
+}
+
+// Types of 8 bytes that are not std::int64_t or std::uint64_t.
+template <class Index>
+void expect_numbers_of() {
+  const auto scan = on_device<std::int32_t>({0, 2});
+  Guarded<Index> out(3);
+  Workspace workspace;
+  WARPATH_CUDA_CHECK(cudaDeviceSynchronize());
+  load_balancing_search(3, scan.span(), out.span(), workspace, nullptr);
+  EXPECT_EQ(out.get(), (std::vector<Index>{0, 0, 1}));
+}
+TEST_F(Preconditions, NumbersOfAnyIntegerOf8Bytes) {
+  expect_numbers_of<long long>();
+  expect_numbers_of<unsigned long long>();
+  expect_numbers_of<long>();
+  expect_numbers_of<unsigned long>();
 }
 
 // Two intervals of 2 and 3 elements, and an empty one between them.
