@@ -716,9 +716,9 @@ def extents(archive: Archive) -> Figure:
         archive,
         archive.timed_rows(every),
         every,
-        lambda row: f"{row.params['extent']}, {_size(row)}",
-        "widths in an edge of the cube that points lie in; rows x columns",
-        "Points that lie widths apart: Gaussian sum, D = 3, float32",
+        lambda row: f"edge {row.params['extent']}, {_size(row)}",
+        "edge in widths; rows x columns",
+        "Points in a cube of an edge of many widths: Gaussian sum, D = 3, float32",
     )
 
 
