@@ -96,12 +96,22 @@ class LoadedObjects {
   int next_[Shape::vectors];  ///< of the last lane: where the object after its four begins
 };
 
+/// How many threads a multiprocessor holds of the architecture that is compiled for, and where that
+/// is not known here as few as any does: launch bounds that ask for more do not compile.
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ == 800 || __CUDA_ARCH__ / 100 == 9 || \
+    __CUDA_ARCH__ / 100 == 10
+inline constexpr int multiprocessor_threads = 2048;
+#else
+inline constexpr int multiprocessor_threads = 1536;
+#endif
+
 /// One block a share of `share_steps` steps, few enough for a tile; dynamic shared memory: one
 /// GuessedShareStorage. objects_per_step: of all of the at most most_guessed_steps steps. Objects
 /// up to `margin` from the guesses are loaded, but no more than the block holds. out: work.items
 /// elements.
 template <class Shape, class Offset, class Source>
-__global__ void __launch_bounds__(Shape::threads, Shape::min_blocks)
+__global__ void __launch_bounds__(Shape::threads, std::min(Shape::min_blocks,
+                                                           multiprocessor_threads / Shape::threads))
     guessed_share_kernel(Work<Offset> work, int share_steps, float objects_per_step, int margin,
                          Source source, typename Source::Element* out) {
   auto& shared = dynamic_shared<GuessedShareStorage<Shape, Offset>>();
