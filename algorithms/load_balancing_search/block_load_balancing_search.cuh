@@ -60,12 +60,9 @@ struct Work {
       return static_cast<std::int64_t>(scan[object]) + object < diagonal;
     };
     if (!guesses) return warp_partition_point(objects, is_before);
-    return warp_partition_point_near(guess_objects_before(diagonal), objects, is_before);
-  }
-  /// What objects_before() is if all objects have as many items.
-  [[nodiscard]] __device__ std::int64_t guess_objects_before(std::int64_t diagonal) const {
     const float share = static_cast<float>(objects) / static_cast<float>(steps());
-    return min(static_cast<std::int64_t>(static_cast<float>(diagonal) * share), objects);
+    const auto guess = static_cast<std::int64_t>(static_cast<float>(diagonal) * share);
+    return warp_partition_point_near(min(guess, objects), objects, is_before);
   }
 };
 

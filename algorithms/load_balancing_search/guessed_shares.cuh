@@ -160,14 +160,14 @@ struct GuessedShares {
   int margin;  ///< objects that a guess may be off
 };
 
-/// Shares that fill a tile, for elements of `element_bytes` bytes. Where sizes of objects are
+/// Shares that fill a tile, wherever in a line of the output they begin. Where sizes of objects are
 /// random, of a mean m and a deviation s, the path is sqrt(objects) / 2 * s / (m + 1) objects off
 /// in its middle: the margin is over three times that for sizes that are even from 0 to 2 m on.
-template <class Shape, class Offset>
-GuessedShares guessed_shares_of(const Work<Offset>& work, int element_bytes) {
+template <class Shape, class Element, class Offset>
+GuessedShares guessed_shares_of(const Work<Offset>& work) {
   const double items_per_step = static_cast<double>(work.items) / static_cast<double>(work.steps());
   const double margin = guess_margin * std::sqrt(static_cast<double>(work.objects));
-  return {Shape::tile_items - std::max(Shape::line_items, 128 / element_bytes),
+  return {Shape::tile_items - line_elements<Shape, Element>,
           static_cast<int>(margin * items_per_step) + 1};
 }
 
@@ -197,8 +197,7 @@ template <class Shape, class Offset, class Source>
 void run_search(const Work<Offset>& work, Source source, typename Source::Element* out,
                 cudaStream_t stream) {
   using Guessed = GuessedTuning;
-  const GuessedShares shares =
-      guessed_shares_of<Guessed>(work, static_cast<int>(sizeof(typename Source::Element)));
+  const GuessedShares shares = guessed_shares_of<Guessed, typename Source::Element>(work);
   if (fit_guesses<Guessed>(work, shares)) {
     return run_guessed_shares<Guessed>(work, shares, source, out, stream);
   }

@@ -62,7 +62,6 @@ struct OutputAlignedStorage {
 /// the scan begins, up to three objects before the share's first one.
 template <class Offset>
 struct Share {
-  std::int64_t items_end;     ///< the work item after the last one
   std::int64_t objects_end;   ///< the object after the last one
   std::int64_t origin;        ///< the work item at place 0; may be below 0
   std::int64_t first_object;  ///< the object of number 1; may be below 0
@@ -71,8 +70,7 @@ struct Share {
   unsigned before;            ///< number of the object that the first work item may belong to
 
   __device__ __forceinline__ Share(const TileRange& range, std::int64_t object_1, int first_place)
-      : items_end(range.a1),
-        objects_end(range.b1),
+      : objects_end(range.b1),
         origin(range.a0 - first_place),
         first_object(object_1),
         begin(first_place),
@@ -396,11 +394,15 @@ __device__ __forceinline__ void block_store_tile(const std::uint16_t* heads,
   }
 }
 
-/// The place of an element in its line of the output, which `line_items` elements and more fill.
+/// A line of the output, at least 128 bytes, has so many elements.
+template <class Shape, class Element>
+inline constexpr int line_elements = std::max(Shape::line_items,
+                                              128 / static_cast<int>(sizeof(Element)));
+/// The place of an element in its line of the output.
 template <class Shape, class Element>
 __device__ __forceinline__ int place_in_line(const Element* element) {
-  constexpr unsigned line_items = std::max<unsigned>(Shape::line_items, 128 / sizeof(Element));
-  return static_cast<int>(reinterpret_cast<std::uintptr_t>(element) / sizeof(Element) % line_items);
+  return static_cast<int>(reinterpret_cast<std::uintptr_t>(element) / sizeof(Element) %
+                          static_cast<unsigned>(line_elements<Shape, Element>));
 }
 
 /// Stores the elements of the block's share of `share_steps` steps. The whole block; the warp's

@@ -132,10 +132,9 @@ TYPED_TEST(Search, GuessesOfEveryMargin) {
   using Shape = detail::GuessedTuning;
   std::mt19937_64 random(1);
   const std::int64_t steps = is_small() ? 9'000 : 40'000;
-  const int whole =
-      detail::guessed_shares_of<Shape>(Work<typename TypeParam::OffsetType>{1, nullptr, 1},
-                                       static_cast<int>(sizeof(typename TypeParam::IndexType)))
-          .share_steps;
+  const int whole = detail::guessed_shares_of<Shape, typename TypeParam::IndexType>(
+                        Work<typename TypeParam::OffsetType>{1, nullptr, 1})
+                        .share_steps;
   for (const Counts kind : all_counts) {
     const auto counts = make_counts<typename TypeParam::OffsetType>(kind, steps, random);
     for (const detail::GuessedShares& shares :
@@ -190,7 +189,7 @@ TEST(Search, WhatIsGuessed) {
   using Shape = detail::GuessedTuning;
   const auto is_guessed = [](std::int64_t items, std::int64_t objects) {
     const Work<std::int64_t> work{items, nullptr, objects};
-    return detail::fit_guesses<Shape>(work, detail::guessed_shares_of<Shape>(work, 4));
+    return detail::fit_guesses<Shape>(work, detail::guessed_shares_of<Shape, std::int32_t>(work));
   };
   EXPECT_TRUE(is_guessed(1, 1));
   EXPECT_TRUE(is_guessed(1, 1'000));
