@@ -116,21 +116,28 @@ template <class Shape, class Problem>
 void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& workspace,
                     cudaStream_t stream) {
   using Source = SignalSourceOf<Shape, Problem>;
+  using Far = FarShape<Shape, Problem>;
   std::int64_t tiles = 0;
   if constexpr (is_second_product<Problem>) tiles = divide_up(problem.columns, Source::columns);
-  const Parts<typename Problem::State, Source> parts(problem.rows, choice, Shape::block_rows, tiles,
-                                                     workspace, stream);
+  const Split split{divide_up(problem.rows, Shape::block_rows), choice.parts, choice.span};
+  const std::int64_t blocks = split.row_blocks * split.parts;
+  const auto [partials, source, far] =
+      workspace.template take<typename Problem::State, Source, FarTiles>(
+          stream, problem.rows * split.parts, tiles, blocks);
+  unsigned* const tickets = split.parts > 1 ? workspace.tickets(stream, split.tickets()) : nullptr;
   if constexpr (is_second_product<Problem>) {
     using Form = ExponentialOf<Problem>;
     constexpr unsigned threads = 256;
     launch({grid_of(tiles), threads, sizeof(SplitSignalsStorage<Form::dimension, Form::signal>),
             stream, /*starts_early=*/true},
-           split_signals_kernel<Form::dimension, Form::signal>, get<1>(problem.y), parts.extra);
+           split_signals_kernel<Form::dimension, Form::signal>, get<1>(problem.y), source);
   }
-  launch({parts.blocks(), Shape::threads, sizeof(TensorStorageOf<Shape, Problem>), stream,
+  launch({grid_of(blocks), Shape::threads, sizeof(TensorStorageOf<Shape, Problem>), stream,
           /*starts_early=*/true},
-         tensor_sum_kernel<Shape, Problem>, problem, parts.split, parts.partials, parts.tickets,
-         parts.extra);
+         tensor_sum_kernel<Shape, Problem>, problem, split, partials, tickets, source, far);
+  launch({grid_of(blocks), Far::threads, sizeof(FarStorage<Far, Problem>), stream,
+          /*starts_early=*/true},
+         far_tiles_kernel<Far, Problem>, problem, split, partials, tickets, far);
 }
 
 /// Sums by the products of warpgroups; the columns, and signals, are split by a preceding kernel.

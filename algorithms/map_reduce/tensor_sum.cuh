@@ -8,12 +8,13 @@
 // so that what is left of a pair is an exponential, and a multiply-add with the column's weight
 // w 2^-|v|^2. (Signals of several numbers: tensor_signals.cuh.)
 //
-// How the form stays accurate: it subtracts squares that the distance does not have. Columns that
-// lie too far from the centre for the accuracy, or are not finite, or whose signals are all tiny,
-// send their tile to thread_reduce_far_tile(), which computes it from the differences; one row that
-// is far sends all tiles of the block's part there, since every tile has the block's rows. A block
-// that finds a sum that is not finite (an overflow, or a signal that is not finite) computes all of
-// its tiles from the differences: every scheme then gives the same.
+// How the form stays accurate: it subtracts squares that the distance does not have. Tiles with
+// columns that lie too far from the centre for the accuracy, or are not finite, or whose signals
+// are all tiny, are left to far_tiles_kernel, which computes them from the differences; one row
+// that is far leaves all tiles of the block's part, since every tile has the block's rows. So does
+// a block that finds a sum that is not finite (an overflow, or a signal that is not finite): every
+// scheme then gives the same. (In a kernel of their own differences take no registers from the
+// products, and have those that they need.)
 #pragma once
 
 #include <cstdint>
@@ -202,6 +203,31 @@ template <class Shape, int D, int E>
 using SignalsOf = std::conditional_t<multiplies_signals<D, E>, MultipliedSignals<Shape, D, E>,
                                      AddedSignals<Shape, D, E>>;
 
+/// Which columns of a block's part far_tiles_kernel computes from the differences: some tiles, by
+/// their first columns, and all from `rest` on.
+struct FarTiles {
+  static constexpr int most = 6;
+  std::int64_t rest;
+  std::int64_t tiles[most];
+  int count;
+};
+
+/// Notes a tile, or all from it on where there is no room for more. The whole block. Returns
+/// whether it is all.
+__device__ __forceinline__ bool block_note_far(FarTiles& far, std::int64_t first) {
+  const int count = far.count;
+  __syncthreads();  // all threads have read it
+  if (threadIdx.x == 0) {
+    if (count < FarTiles::most) {
+      far.tiles[count] = first;
+    } else {
+      far.rest = first;
+    }
+    far.count = min(count + 1, FarTiles::most);
+  }
+  return count == FarTiles::most;
+}
+
 /// Shared memory of a tensor kernel: a tile in one of two forms, and the sums of rows.
 template <class Shape, int D, int E, class Column>
 struct TensorStorage {
@@ -217,56 +243,8 @@ struct TensorStorage {
     float sums[Shape::column_warps][Shape::block_rows][E];
   };
   float centre[D];
+  FarTiles far;
 };
-
-/// The states of a thread's rows.
-template <class State, int R>
-struct States {
-  State of[R];
-};
-
-/// A tile from the differences: a thread has rows threadIdx.x, + threads, ... of its block. Not
-/// inlined, so that it takes no registers from the loop that it stands in for.
-template <class Shape, int R, class Problem>
-[[gnu::noinline]] __device__ States<typename Problem::State, R> thread_reduce_far_tile(
-    const Problem& problem, States<typename Problem::State, R> states, std::int64_t first_row,
-    const Staged<ColumnOf<Problem>>* tile, std::int64_t first, int width) {
-#pragma unroll
-  for (int r = 0; r < R; ++r) {
-    const std::int64_t i = first_row + threadIdx.x + r * Shape::threads;
-    const RowOf<Problem> row[1] = {problem.row(min(i, problem.rows - 1))};
-    typename Problem::State state[1] = {states.of[r]};
-    thread_reduce_tile<1>(problem, row, state, tile, first, width);
-    states.of[r] = state[0];
-  }
-  return states;
-}
-
-/// Columns `first` to first + width - 1 into shared memory, as they are. Ends with a barrier.
-template <class Problem>
-__device__ __forceinline__ void block_load_far_tile(const Problem& problem, std::int64_t first,
-                                                    int width, Staged<ColumnOf<Problem>>* tile) {
-  for (int t = threadIdx.x; t < width; t += blockDim.x) tile[t].column = problem.column(first + t);
-  __syncthreads();  // the columns are there
-}
-
-/// All columns of the block's part from the differences. Not inlined, as above.
-template <class Shape, int R, int Columns, class Problem>
-[[gnu::noinline]] __device__ States<typename Problem::State, R> block_reduce_far_part(
-    const Problem& problem, Split split, Staged<ColumnOf<Problem>> (&tile)[Columns]) {
-  const std::int64_t first_row = blockIdx.x % split.row_blocks * Shape::block_rows;
-  const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
-  States<typename Problem::State, R> states;
-#pragma unroll
-  for (int r = 0; r < R; ++r) states.of[r] = problem.reduction.neutral();
-  for (std::int64_t first = range.begin; first < range.end; first += Columns) {
-    const int width = static_cast<int>(min(std::int64_t{Columns}, range.end - first));
-    block_load_far_tile(problem, first, width, tile);
-    states = thread_reduce_far_tile<Shape, R>(problem, states, first_row, tile, first, width);
-    __syncthreads();  // all threads are done with the tile
-  }
-  return states;
-}
 
 template <class Problem>
 using ExponentialOf = Exponential<typename Problem::Formula, typename Problem::Reduction>;
@@ -282,7 +260,7 @@ template <class Shape, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     tensor_sum_kernel(const __grid_constant__ Problem problem, Split split,
                       typename Problem::State* partials, unsigned* tickets,
-                      const SignalSourceOf<Shape, Problem>* signal_source) {
+                      const SignalSourceOf<Shape, Problem>* signal_source, FarTiles* far_tiles) {
   using Form = ExponentialOf<Problem>;
   using State = typename Problem::State;
   constexpr int D = Form::dimension;
@@ -344,20 +322,18 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   for (int row = threadIdx.x; row < Shape::block_rows; row += Shape::threads) {
     are_far = are_far || !(square_of_row(row) <= most_square<D>);
   }
-  bool all_are_far = __syncthreads_or(are_far);
-
-  // What is computed from differences: a thread has rows threadIdx.x, + threads, ...
-  constexpr int R = (Shape::block_rows + Shape::threads - 1) / Shape::threads;
-  States<State, R> states;
-#pragma unroll
-  for (int r = 0; r < R; ++r) states.of[r] = problem.reduction.neutral();
+  const bool rows_are_far = __syncthreads_or(are_far);
+  if (threadIdx.x == 0) {
+    shared.far.rest = rows_are_far ? range.begin : range.end;
+    shared.far.count = 0;
+  }
 
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
     const int width = width_at(first);
     if constexpr (!Storage::Signals::is_fetched_ahead) fetch_signals(first);
     __syncthreads();  // all threads are done with the last tile
     fetched.store(relative, width, shared.gram.columns);
-    bool is_far = all_are_far;
+    bool is_far = rows_are_far;
 #pragma unroll
     for (int n = 0; n < divide_up(Storage::tile, Shape::threads); ++n) {
       const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
@@ -376,32 +352,33 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       fetch(first + Storage::tile);
       signals.add_tile(rows, shared.gram.columns, shared.gram.weights, width, totals);
     } else {
-      block_load_far_tile(problem, first, width, shared.columns);
-      states = thread_reduce_far_tile<Shape, R>(problem, states, first_row, shared.columns, first,
-                                                width);
-      // (What is fetched may go where the columns are.)
-      if constexpr (multiplies_signals<D, E>)
-        __syncthreads();  // all threads are done with the columns
+      if (rows_are_far || block_note_far(shared.far, first)) break;
       fetch(first + Storage::tile);
     }
   }
   signals.finish(totals);
   // A sum that is not finite has overflowed, or has a term that is not finite: from the
   // differences.
-  if (__syncthreads_or(!totals.are_finite())) {
-    all_are_far = true;
-    states = block_reduce_far_part<Shape, R>(problem, split, shared.columns);
+  const bool all_are_far = __syncthreads_or(rows_are_far || !totals.are_finite());
+  if (all_are_far && threadIdx.x == 0) {
+    shared.far.rest = range.begin;
+    shared.far.count = 0;
   }
 
   __syncthreads();  // all threads are done with the last tile
   signals.store_sums(totals, shared.sums);
   __syncthreads();  // the sums are there
+  // A thread has rows threadIdx.x, + threads, ...
+  constexpr int R = (Shape::block_rows + Shape::threads - 1) / Shape::threads;
+  State states[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) states[r] = problem.reduction.neutral();
   const auto for_each_row = [&](auto act) {
 #pragma unroll
     for (int r = 0; r < R; ++r) {
       const int row = static_cast<int>(threadIdx.x) + r * Shape::threads;
       if (row < Shape::block_rows && first_row + row < problem.rows) {
-        act(first_row + row, row, states.of[r]);
+        act(first_row + row, row, states[r]);
       }
     }
   };
@@ -417,6 +394,123 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       const float factor = lanes_of_row * exp2_of(-square_of_row(row));
       problem.reduction.merge(state, Form::state(factor, sum));
     });
+  }
+  const bool has_far = shared.far.count > 0 || shared.far.rest < range.end;
+  if (threadIdx.x == 0) far_tiles[blockIdx.x] = shared.far;
+  if (has_far) {
+    for_each_row(
+        [&](std::int64_t i, int, State& state) { partials[part * problem.rows + i] = state; });
+    return;
+  }
+  const std::int64_t end_row = min(first_row + Shape::block_rows, problem.rows);
+  block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {
+    for_each_row([&](std::int64_t i, int, State& state) { act(i, state); });
+  });
+}
+
+/// Columns `first` to first + width - 1 into shared memory, as they are. Ends with a barrier.
+template <class Problem>
+__device__ __forceinline__ void block_load_far_tile(const Problem& problem, std::int64_t first,
+                                                    int width, Staged<ColumnOf<Problem>>* tile) {
+  for (int t = threadIdx.x; t < width; t += blockDim.x) tile[t].column = problem.column(first + t);
+  __syncthreads();  // the columns are there
+}
+
+/// How far_tiles_kernel shares a block's rows and tiles. Of short states a thread has several rows,
+/// for which it loads a column once, and groups of threads share a tile's columns; of long ones a
+/// thread has the rows that it ends up with.
+template <class TensorShape, class Problem>
+struct FarShape {
+  static constexpr int threads = TensorShape::threads;
+  static constexpr int block_rows = TensorShape::block_rows;
+  static constexpr int end_rows = (block_rows + threads - 1) / threads;
+  static constexpr bool has_groups = sizeof(typename Problem::State) <= 16;
+  static constexpr int rows =
+      has_groups ? std::max(end_rows, std::min(4, block_rows / 32)) : end_rows;
+  static constexpr int group_threads = has_groups ? block_rows / rows : threads;
+  static constexpr int groups = threads / group_threads;
+  static constexpr int noted_tile = TensorStorageOf<TensorShape, Problem>::tile;
+  static constexpr int tile =
+      std::clamp<int>(24 * 1024 / sizeof(Staged<ColumnOf<Problem>>), 32, 256);
+  static_assert(threads % group_threads == 0 && (!has_groups || block_rows % rows == 0));
+};
+template <class Shape, class Problem>
+struct FarStorage {
+  union {
+    Staged<ColumnOf<Problem>> columns[Shape::tile];
+    typename Problem::State states[Shape::has_groups ? Shape::block_rows : 1];
+  };
+};
+
+/// What tensor_sum_kernel has left: from the differences. The same grid; a block whose part has
+/// nothing left ends at once.
+template <class Shape, class Problem>
+__global__ void __launch_bounds__(Shape::threads)
+    far_tiles_kernel(const __grid_constant__ Problem problem, Split split,
+                     typename Problem::State* partials, unsigned* tickets,
+                     const FarTiles* far_tiles) {
+  using State = typename Problem::State;
+  hopper::wait_for_kernel_before();  // what is far is known
+  const FarTiles& far = far_tiles[blockIdx.x];
+  const std::int64_t first_row = blockIdx.x % split.row_blocks * Shape::block_rows;
+  const std::int64_t part = blockIdx.x / split.row_blocks;
+  const Range range = range_of(split, part, problem.columns);
+  if (far.count == 0 && far.rest >= range.end) return;
+  auto& shared = dynamic_shared<FarStorage<Shape, Problem>>();
+  const int thread = static_cast<int>(threadIdx.x) % Shape::group_threads;
+  const int group = static_cast<int>(threadIdx.x) / Shape::group_threads;
+  RowOf<Problem> rows[Shape::rows];
+  State of_group[Shape::rows];
+#pragma unroll
+  for (int r = 0; r < Shape::rows; ++r) {
+    const std::int64_t i = first_row + thread + r * Shape::group_threads;
+    rows[r] = problem.row(min(i, problem.rows - 1));
+    of_group[r] = problem.reduction.neutral();
+  }
+  for (int n = 0; n <= far.count; ++n) {
+    const bool is_tile = n < far.count;  // else all that is left
+    std::int64_t first = is_tile ? far.tiles[n] : far.rest;
+    const std::int64_t end = is_tile ? min(first + Shape::noted_tile, range.end) : range.end;
+    for (; first < end; first += Shape::tile) {
+      const int width = static_cast<int>(min(std::int64_t{Shape::tile}, end - first));
+      block_load_far_tile(problem, first, width, shared.columns);
+      const int from = width * group / Shape::groups;
+      const int to = width * (group + 1) / Shape::groups;
+      thread_reduce_tile<Shape::rows>(problem, rows, of_group, shared.columns + from, first + from,
+                                      to - from);
+      __syncthreads();  // all threads are done with them
+    }
+  }
+
+  State states[Shape::end_rows];
+  const auto for_each_row = [&](auto act) {
+#pragma unroll
+    for (int r = 0; r < Shape::end_rows; ++r) {
+      const int row = static_cast<int>(threadIdx.x) + r * Shape::threads;
+      if (row < Shape::block_rows && first_row + row < problem.rows) {
+        act(first_row + row, r, states[r]);
+      }
+    }
+  };
+  for_each_row(
+      [&](std::int64_t i, int, State& state) { state = partials[part * problem.rows + i]; });
+  if constexpr (Shape::has_groups) {
+    for (int g = 0; g < Shape::groups; ++g) {
+      if (group == g) {
+#pragma unroll
+        for (int r = 0; r < Shape::rows; ++r) {
+          shared.states[thread + r * Shape::group_threads] = of_group[r];
+        }
+      }
+      __syncthreads();  // the group's states are there
+      for_each_row([&](std::int64_t i, int, State& state) {
+        problem.reduction.merge(state, shared.states[i - first_row]);
+      });
+      __syncthreads();  // and are merged
+    }
+  } else {
+    for_each_row(
+        [&](std::int64_t, int r, State& state) { problem.reduction.merge(state, of_group[r]); });
   }
   const std::int64_t end_row = min(first_row + Shape::block_rows, problem.rows);
   block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {

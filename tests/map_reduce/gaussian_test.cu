@@ -68,6 +68,14 @@ TEST(GaussianSum, SomeTilesAreFar) {
   expect_gaussian_sums(data);
 }
 
+// More tiles are far than a block notes one by one; the last one, and the first one, are near.
+TEST(GaussianSum, ManyTilesAreFar) {
+  Data data = data_of(71, 4700);
+  for (int tile = 1; tile < 17; tile += 2)
+    data.y[3 * static_cast<std::size_t>(256 * tile + 9)] += 7;
+  expect_gaussian_sums(data);
+}
+
 // K(x, x) = 1, anywhere and for any width.
 TEST(GaussianSum, OfAPointAndItself) {
   for (const float coordinate : {3.0f, 1000.1f, -1e15f}) {

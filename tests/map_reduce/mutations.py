@@ -115,6 +115,18 @@ MUTATIONS = [
         "{{{hopper::wait(barriers_.full[n % Stages], n / Stages % 2); ||| ;}}}",
     ),
     (
+        "far tiles: what is left of a part is its last far tile only",
+        "return <<<count == FarTiles::most ||| false>>>;",
+    ),
+    (
+        "far tiles: near columns of the part are left out",
+        "[&](std::int64_t i, int, State& state) { state = <<<partials[part * problem.rows + i] ||| problem.reduction.neutral()>>>; });",
+    ),
+    (
+        "far tiles: a thread's rows are neighbours",
+        "const std::int64_t i = first_row + <<<thread + r * Shape::group_threads ||| thread * Shape::rows + r>>>;",
+    ),
+    (
         "warpgroup sums: tiles that are far count twice",
         "if (<<<!is_far ||| true>>>) { columns.for_each_column([&](int t, std::int64_t j, float square) {",
     ),
