@@ -116,7 +116,8 @@ template <class Shape, class Problem>
 void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& workspace,
                     cudaStream_t stream) {
   using Source = SignalSourceOf<Shape, Problem>;
-  using Far = FarShape<Shape, Problem>;
+  using Rows = FarRows<Shape::threads, Shape::block_rows, Shape::blocks, Problem>;
+  using Storage = TensorStorageOf<Shape, Problem>;
   std::int64_t tiles = 0;
   if constexpr (is_second_product<Problem>) tiles = divide_up(problem.columns, Source::columns);
   const Split split{divide_up(problem.rows, Shape::block_rows), choice.parts, choice.span};
@@ -132,12 +133,11 @@ void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& wor
             stream, /*starts_early=*/true},
            split_signals_kernel<Form::dimension, Form::signal>, get<1>(problem.y), source);
   }
-  launch({grid_of(blocks), Shape::threads, sizeof(TensorStorageOf<Shape, Problem>), stream,
-          /*starts_early=*/true},
+  launch({grid_of(blocks), Shape::threads, sizeof(Storage), stream, /*starts_early=*/true},
          tensor_sum_kernel<Shape, Problem>, problem, split, partials, tickets, source, far);
-  launch({grid_of(blocks), Far::threads, sizeof(FarStorage<Far, Problem>), stream,
+  launch({grid_of(blocks), Rows::threads, sizeof(FarStorage<Rows, Problem>), stream,
           /*starts_early=*/true},
-         far_tiles_kernel<Far, Problem>, problem, split, partials, tickets, far);
+         far_tiles_kernel<Rows, Storage::tile, Problem>, problem, split, partials, tickets, far);
 }
 
 /// Sums by the products of warpgroups; the columns, and signals, are split by a preceding kernel.

@@ -23,6 +23,7 @@
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "core/vector.cuh"
+#include "map_reduce/far_tiles.cuh"
 #include "map_reduce/formulas.cuh"
 #include "map_reduce/reductions.cuh"
 #include "map_reduce/tensor_signals.cuh"
@@ -104,6 +105,13 @@ struct AddedSignals {
 
   __device__ __forceinline__ void start(Totals& totals) { totals.set_zero(); }
 
+  /// Whether a lane's power q of row tile m is computed by FMA units instead of the special
+  /// function unit, so that they share the work: one of four, half of those of each row. (Which
+  /// ones steers the compiler's schedule: 1 to 3 % of the time; measured.)
+  static constexpr bool takes_polynomial(int m, int q) {
+    return (m + q / 2) % 2 == 0 && q % 2 == (Shape::row_tiles == 4 ? 0 : 1);
+  }
+
   /// Loads the signals of the thread's columns, of `width` from `first` on; those beyond are 0.
   template <class Form, class Arrays>
   __device__ __forceinline__ void fetch(const Arrays& y, const Source*, std::int64_t first,
@@ -159,9 +167,8 @@ struct AddedSignals {
       for (int m = 0; m < Shape::row_tiles; ++m) {
 #pragma unroll
         for (int q = 0; q < 4; ++q) {
-          // The special function unit and the FMA units share the work.
-          const float power =
-              q == 0 ? exp2_by_polynomial(exponents[m][q]) : exp2_of(exponents[m][q]);
+          const float power = takes_polynomial(m, q) ? exp2_by_polynomial(exponents[m][q])
+                                                     : exp2_of(exponents[m][q]);
 #pragma unroll
           for (int e = 0; e < E; ++e) {
             sums.of[m][q / 2][e] = fmaf(power, factors[e][q % 2], sums.of[m][q / 2][e]);
@@ -203,33 +210,8 @@ template <class Shape, int D, int E>
 using SignalsOf = std::conditional_t<multiplies_signals<D, E>, MultipliedSignals<Shape, D, E>,
                                      AddedSignals<Shape, D, E>>;
 
-/// Which columns of a block's part far_tiles_kernel computes from the differences: some tiles, by
-/// their first columns, and all from `rest` on.
-struct FarTiles {
-  static constexpr int most = 6;
-  std::int64_t rest;
-  std::int64_t tiles[most];
-  int count;
-};
-
-/// Notes a tile, or all from it on where there is no room for more. The whole block. Returns
-/// whether it is all.
-__device__ __forceinline__ bool block_note_far(FarTiles& far, std::int64_t first) {
-  const int count = far.count;
-  __syncthreads();  // all threads have read it
-  if (threadIdx.x == 0) {
-    if (count < FarTiles::most) {
-      far.tiles[count] = first;
-    } else {
-      far.rest = first;
-    }
-    far.count = min(count + 1, FarTiles::most);
-  }
-  return count == FarTiles::most;
-}
-
-/// Shared memory of a tensor kernel: a tile in one of two forms, and the sums of rows.
-template <class Shape, int D, int E, class Column>
+/// Shared memory of tensor_sum_kernel.
+template <class Shape, int D, int E>
 struct TensorStorage {
   using Signals = SignalsOf<Shape, D, E>;
   static constexpr int tile = Signals::tile;
@@ -239,7 +221,6 @@ struct TensorStorage {
   };
   union {
     Gram gram;
-    Staged<Column> columns[tile];
     float sums[Shape::column_warps][Shape::block_rows][E];
   };
   float centre[D];
@@ -249,8 +230,8 @@ struct TensorStorage {
 template <class Problem>
 using ExponentialOf = Exponential<typename Problem::Formula, typename Problem::Reduction>;
 template <class Shape, class Problem>
-using TensorStorageOf = TensorStorage<Shape, ExponentialOf<Problem>::dimension,
-                                      ExponentialOf<Problem>::signal, ColumnOf<Problem>>;
+using TensorStorageOf =
+    TensorStorage<Shape, ExponentialOf<Problem>::dimension, ExponentialOf<Problem>::signal>;
 /// What signal_source points to: a SignalTile, or an empty type where it is null.
 template <class Shape, class Problem>
 using SignalSourceOf = typename TensorStorageOf<Shape, Problem>::Signals::Source;
@@ -323,9 +304,11 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     are_far = are_far || !(square_of_row(row) <= most_square<D>);
   }
   const bool rows_are_far = __syncthreads_or(are_far);
-  if (threadIdx.x == 0) {
-    shared.far.rest = rows_are_far ? range.begin : range.end;
-    shared.far.count = 0;
+  if (threadIdx.x == 0) shared.far = FarTiles{rows_are_far ? range.begin : range.end, {}, 0};
+  if (rows_are_far) {
+    if (threadIdx.x == 0) far_tiles[blockIdx.x] = shared.far;
+    signals.wait();
+    return;
   }
 
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
@@ -333,7 +316,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     if constexpr (!Storage::Signals::is_fetched_ahead) fetch_signals(first);
     __syncthreads();  // all threads are done with the last tile
     fetched.store(relative, width, shared.gram.columns);
-    bool is_far = rows_are_far;
+    bool is_far = false;
 #pragma unroll
     for (int n = 0; n < divide_up(Storage::tile, Shape::threads); ++n) {
       const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
@@ -348,21 +331,21 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       is_far = is_far || has_small_signals;
     }
     signals.wait();
-    if (!__syncthreads_or(is_far)) {  // and the tile is there
-      fetch(first + Storage::tile);
+    const bool tile_is_far = __syncthreads_or(is_far);
+    fetch(first + Storage::tile);
+    if (!tile_is_far) {
       signals.add_tile(rows, shared.gram.columns, shared.gram.weights, width, totals);
-    } else {
-      if (rows_are_far || block_note_far(shared.far, first)) break;
-      fetch(first + Storage::tile);
+    } else if (block_note_far(shared.far, first)) {
+      signals.wait();  // what is fetched goes where the sums will be
+      break;
     }
   }
   signals.finish(totals);
   // A sum that is not finite has overflowed, or has a term that is not finite: from the
   // differences.
-  const bool all_are_far = __syncthreads_or(rows_are_far || !totals.are_finite());
-  if (all_are_far && threadIdx.x == 0) {
-    shared.far.rest = range.begin;
-    shared.far.count = 0;
+  if (__syncthreads_or(!totals.are_finite())) {
+    if (threadIdx.x == 0) far_tiles[blockIdx.x] = FarTiles{range.begin, {}, 0};
+    return;
   }
 
   __syncthreads();  // all threads are done with the last tile
@@ -382,135 +365,22 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       }
     }
   };
-  // (The square of a row that is far may be anything.)
-  if (!all_are_far) {
-    for_each_row([&](std::int64_t, int row, State& state) {
-      Vector<float, E> sum{};
+  for_each_row([&](std::int64_t, int row, State& state) {
+    Vector<float, E> sum{};
 #pragma unroll
-      for (int warp = 0; warp < Shape::column_warps; ++warp) {
+    for (int warp = 0; warp < Shape::column_warps; ++warp) {
 #pragma unroll
-        for (int e = 0; e < E; ++e) sum[e] += shared.sums[warp][row][e];
-      }
-      const float factor = lanes_of_row * exp2_of(-square_of_row(row));
-      problem.reduction.merge(state, Form::state(factor, sum));
-    });
-  }
+      for (int e = 0; e < E; ++e) sum[e] += shared.sums[warp][row][e];
+    }
+    const float factor = lanes_of_row * exp2_of(-square_of_row(row));
+    problem.reduction.merge(state, Form::state(factor, sum));
+  });
   const bool has_far = shared.far.count > 0 || shared.far.rest < range.end;
   if (threadIdx.x == 0) far_tiles[blockIdx.x] = shared.far;
   if (has_far) {
     for_each_row(
         [&](std::int64_t i, int, State& state) { partials[part * problem.rows + i] = state; });
     return;
-  }
-  const std::int64_t end_row = min(first_row + Shape::block_rows, problem.rows);
-  block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {
-    for_each_row([&](std::int64_t i, int, State& state) { act(i, state); });
-  });
-}
-
-/// Columns `first` to first + width - 1 into shared memory, as they are. Ends with a barrier.
-template <class Problem>
-__device__ __forceinline__ void block_load_far_tile(const Problem& problem, std::int64_t first,
-                                                    int width, Staged<ColumnOf<Problem>>* tile) {
-  for (int t = threadIdx.x; t < width; t += blockDim.x) tile[t].column = problem.column(first + t);
-  __syncthreads();  // the columns are there
-}
-
-/// How far_tiles_kernel shares a block's rows and tiles. Of short states a thread has several rows,
-/// for which it loads a column once, and groups of threads share a tile's columns; of long ones a
-/// thread has the rows that it ends up with.
-template <class TensorShape, class Problem>
-struct FarShape {
-  static constexpr int threads = TensorShape::threads;
-  static constexpr int block_rows = TensorShape::block_rows;
-  static constexpr int end_rows = (block_rows + threads - 1) / threads;
-  static constexpr bool has_groups = sizeof(typename Problem::State) <= 16;
-  static constexpr int rows =
-      has_groups ? std::max(end_rows, std::min(4, block_rows / 32)) : end_rows;
-  static constexpr int group_threads = has_groups ? block_rows / rows : threads;
-  static constexpr int groups = threads / group_threads;
-  static constexpr int noted_tile = TensorStorageOf<TensorShape, Problem>::tile;
-  static constexpr int tile =
-      std::clamp<int>(24 * 1024 / sizeof(Staged<ColumnOf<Problem>>), 32, 256);
-  static_assert(threads % group_threads == 0 && (!has_groups || block_rows % rows == 0));
-};
-template <class Shape, class Problem>
-struct FarStorage {
-  union {
-    Staged<ColumnOf<Problem>> columns[Shape::tile];
-    typename Problem::State states[Shape::has_groups ? Shape::block_rows : 1];
-  };
-};
-
-/// What tensor_sum_kernel has left: from the differences. The same grid; a block whose part has
-/// nothing left ends at once.
-template <class Shape, class Problem>
-__global__ void __launch_bounds__(Shape::threads)
-    far_tiles_kernel(const __grid_constant__ Problem problem, Split split,
-                     typename Problem::State* partials, unsigned* tickets,
-                     const FarTiles* far_tiles) {
-  using State = typename Problem::State;
-  hopper::wait_for_kernel_before();  // what is far is known
-  const FarTiles& far = far_tiles[blockIdx.x];
-  const std::int64_t first_row = blockIdx.x % split.row_blocks * Shape::block_rows;
-  const std::int64_t part = blockIdx.x / split.row_blocks;
-  const Range range = range_of(split, part, problem.columns);
-  if (far.count == 0 && far.rest >= range.end) return;
-  auto& shared = dynamic_shared<FarStorage<Shape, Problem>>();
-  const int thread = static_cast<int>(threadIdx.x) % Shape::group_threads;
-  const int group = static_cast<int>(threadIdx.x) / Shape::group_threads;
-  RowOf<Problem> rows[Shape::rows];
-  State of_group[Shape::rows];
-#pragma unroll
-  for (int r = 0; r < Shape::rows; ++r) {
-    const std::int64_t i = first_row + thread + r * Shape::group_threads;
-    rows[r] = problem.row(min(i, problem.rows - 1));
-    of_group[r] = problem.reduction.neutral();
-  }
-  for (int n = 0; n <= far.count; ++n) {
-    const bool is_tile = n < far.count;  // else all that is left
-    std::int64_t first = is_tile ? far.tiles[n] : far.rest;
-    const std::int64_t end = is_tile ? min(first + Shape::noted_tile, range.end) : range.end;
-    for (; first < end; first += Shape::tile) {
-      const int width = static_cast<int>(min(std::int64_t{Shape::tile}, end - first));
-      block_load_far_tile(problem, first, width, shared.columns);
-      const int from = width * group / Shape::groups;
-      const int to = width * (group + 1) / Shape::groups;
-      thread_reduce_tile<Shape::rows>(problem, rows, of_group, shared.columns + from, first + from,
-                                      to - from);
-      __syncthreads();  // all threads are done with them
-    }
-  }
-
-  State states[Shape::end_rows];
-  const auto for_each_row = [&](auto act) {
-#pragma unroll
-    for (int r = 0; r < Shape::end_rows; ++r) {
-      const int row = static_cast<int>(threadIdx.x) + r * Shape::threads;
-      if (row < Shape::block_rows && first_row + row < problem.rows) {
-        act(first_row + row, r, states[r]);
-      }
-    }
-  };
-  for_each_row(
-      [&](std::int64_t i, int, State& state) { state = partials[part * problem.rows + i]; });
-  if constexpr (Shape::has_groups) {
-    for (int g = 0; g < Shape::groups; ++g) {
-      if (group == g) {
-#pragma unroll
-        for (int r = 0; r < Shape::rows; ++r) {
-          shared.states[thread + r * Shape::group_threads] = of_group[r];
-        }
-      }
-      __syncthreads();  // the group's states are there
-      for_each_row([&](std::int64_t i, int, State& state) {
-        problem.reduction.merge(state, shared.states[i - first_row]);
-      });
-      __syncthreads();  // and are merged
-    }
-  } else {
-    for_each_row(
-        [&](std::int64_t, int r, State& state) { problem.reduction.merge(state, of_group[r]); });
   }
   const std::int64_t end_row = min(first_row + Shape::block_rows, problem.rows);
   block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {

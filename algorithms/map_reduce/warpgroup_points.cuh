@@ -11,6 +11,7 @@
 #include "core/divide_up.hpp"
 #include "core/vector.cuh"
 #include "map_reduce/arrays.cuh"
+#include "map_reduce/far_tiles.cuh"
 #include "map_reduce/instructions.cuh"
 #include "map_reduce/problem.cuh"
 #include "map_reduce/tensor_fragments.cuh"
@@ -320,38 +321,34 @@ class TileStream {
   int count_;
 };
 
-/// Adds the tiles of the block's part that are far, or all of them (`all_are_far`, the same in all
-/// threads), to the threads' states, from the differences: threads t and t + Rows have row t, and
-/// half of a tile's columns each. Returns whether there is such a tile. Not inlined, so that it
-/// takes no registers from the loop over the other tiles.
+/// The tiles of the block's part that are far, or all of them (`all_are_far`, the same in all
+/// threads), from the differences: thread t < Rows gets the state of row t, if there is such a
+/// tile. Returns whether there is. Not inlined, so that it takes no registers from the loop over
+/// the other tiles. `columns` and `states` may be the same memory; ends with a barrier.
 template <int Rows, class Problem, class Tile>
 [[gnu::noinline]] __device__ bool block_reduce_far_tiles(
     const Problem& problem, const Split& split, const Tile* tiles, bool all_are_far,
-    Staged<ColumnOf<Problem>> (&columns)[Tile::columns], typename Problem::State& state) {
-  constexpr int half = Tile::columns / 2;
+    Staged<ColumnOf<Problem>> (&columns)[Tile::columns], typename Problem::State (&states)[Rows],
+    typename Problem::State& state) {
+  constexpr int threads = 2 * Rows;
   const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
   const auto tile_count = static_cast<int>(divide_up(range.end - range.begin, Tile::columns));
-  const auto thread = static_cast<int>(threadIdx.x);
   bool has_far_tiles = all_are_far;
-  for (int n = thread; n < tile_count; n += 2 * Rows) has_far_tiles |= tiles[n].is_far;
+  for (int n = static_cast<int>(threadIdx.x); n < tile_count; n += threads) {
+    has_far_tiles |= tiles[n].is_far;
+  }
   if (!__syncthreads_or(has_far_tiles)) return false;
 
-  const std::int64_t i = blockIdx.x % split.row_blocks * Rows + thread % Rows;
-  const RowOf<Problem> row[1] = {problem.row(min(i, problem.rows - 1))};
-  typename Problem::State states[1] = {state};
-  const int begin = thread / Rows * half;
-  for (int n = 0; n < tile_count; ++n) {
-    if (!all_are_far && !tiles[n].is_far) continue;
-    const std::int64_t first = range.begin + std::int64_t{n} * Tile::columns;
-    const auto width = static_cast<int>(min(std::int64_t{Tile::columns}, range.end - first));
-    __syncthreads();  // all threads are done with what lay there
-    block_load_far_tile(problem, first, width, columns);
-    if (begin < width) {
-      thread_reduce_tile<1>(problem, row, states, columns + begin, first + begin,
-                            min(half, width - begin));
-    }
-  }
-  state = states[0];
+  FarRows<threads, Rows, 1, Problem> rows(problem, blockIdx.x % split.row_blocks * Rows);
+  int n = 0;
+  block_add_far_tiles(problem, rows, columns, [&] {
+    while (n < tile_count && !all_are_far && !tiles[n].is_far) ++n;
+    const std::int64_t first = range.begin + std::int64_t{n++} * Tile::columns;
+    return Range{first, min(first + Tile::columns, range.end)};
+  });
+  rows.block_for_each_state(states, [&](int, const typename Problem::State& of_group) {
+    problem.reduction.merge(state, of_group);
+  });
   return true;
 }
 

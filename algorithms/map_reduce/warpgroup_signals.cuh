@@ -244,14 +244,7 @@ __global__ void __launch_bounds__(WarpgroupSignalsStorageOf<Problem>::threads, 1
   if (__syncthreads_or(!totals.are_finite())) all_are_far = true;
   State far_state = problem.reduction.neutral();
   const bool has_far_tiles = block_reduce_far_tiles<block_rows>(
-      problem, split, own_tiles, all_are_far, shared.columns, far_state);
-  if (has_far_tiles) {
-    __syncthreads();  // all threads are done with the columns
-    if (thread >= block_rows) shared.states[thread - block_rows] = far_state;
-    __syncthreads();  // the states of the second half of the columns are there
-    if (thread < block_rows) problem.reduction.merge(far_state, shared.states[thread]);
-    __syncthreads();  // and merged
-  }
+      problem, split, own_tiles, all_are_far, shared.columns, shared.states, far_state);
 
   // The stages, or far states, are done with.
 #pragma unroll

@@ -106,7 +106,7 @@ struct WarpgroupStorage {
   float centre[D];
   float squares[block_rows];  ///< |u|^2
   float sums[block_rows];
-  State states[threads];  ///< of what is computed from the differences
+  State states[block_rows];  ///< of what is computed from the differences
 };
 template <class Problem>
 using WarpgroupStorageOf =
@@ -137,7 +137,6 @@ __global__ void __launch_bounds__(WarpgroupStorageOf<Problem>::threads, 1)
   block_find_centre_of_all(problem, shared.centre);  // ends with a barrier
   bool all_are_far = block_split_rows<block_rows>(problem, first_row, shared.centre, shared.rows,
                                                   shared.squares_of_chunks, shared.squares);
-  shared.states[thread] = problem.reduction.neutral();
 
   LaneTotals<1, 1> totals;
   totals.set_zero();
@@ -174,8 +173,9 @@ __global__ void __launch_bounds__(WarpgroupStorageOf<Problem>::threads, 1)
   // A sum that is not finite has overflowed, or has a term that is not finite: from the
   // differences.
   if (__syncthreads_or(!totals.are_finite())) all_are_far = true;
+  State state = problem.reduction.neutral();
   block_reduce_far_tiles<block_rows>(problem, split, own_tiles, all_are_far, shared.columns,
-                                     shared.states[thread]);
+                                     shared.states, state);
 
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -184,18 +184,14 @@ __global__ void __launch_bounds__(WarpgroupStorageOf<Problem>::threads, 1)
     sum += __shfl_xor_sync(full_warp, sum, 2);
     if (lane % 4 == 0) shared.sums[warp_index() * 16 + half * 8 + lane / 4] = sum;
   }
-  __syncthreads();  // the sums, and the states, are there
+  __syncthreads();  // the sums are there
   const bool has_row = thread < block_rows && first_row + thread < problem.rows;
-  State state = shared.states[thread];
-  if (has_row) {
-    problem.reduction.merge(state, shared.states[thread + block_rows]);
-    // (The square of a row that is far may be anything.)
-    if (!all_are_far) {
-      Vector<float, 1> sum{};
-      sum[0] = shared.sums[thread];
-      problem.reduction.merge(state,
-                              Form::state(lanes_of_row * exp2_of(-shared.squares[thread]), sum));
-    }
+  // (The square of a row that is far may be anything.)
+  if (has_row && !all_are_far) {
+    Vector<float, 1> sum{};
+    sum[0] = shared.sums[thread];
+    problem.reduction.merge(state,
+                            Form::state(lanes_of_row * exp2_of(-shared.squares[thread]), sum));
   }
   const std::int64_t end_row = min(first_row + block_rows, problem.rows);
   block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {
