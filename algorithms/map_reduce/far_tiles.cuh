@@ -39,7 +39,7 @@ class FarRows {
     return count;
   }();
 
-  __device__ FarRows(const Problem& problem, std::int64_t first_row)
+  __device__ __forceinline__ FarRows(const Problem& problem, std::int64_t first_row)
       : count_(static_cast<int>(min(std::int64_t{BlockRows}, problem.rows - first_row))) {
     group_threads_ = divide_up(count_, rows * warp_threads) * warp_threads;
     group_ = static_cast<int>(threadIdx.x) / group_threads_;
@@ -52,8 +52,9 @@ class FarRows {
   }
 
   /// Adds columns first to first + width - 1, which lie in `columns`. No thread waits.
-  __device__ void add(const Problem& problem, const Staged<ColumnOf<Problem>>* columns,
-                      std::int64_t first, int width) {
+  __device__ __forceinline__ void add(const Problem& problem,
+                                      const Staged<ColumnOf<Problem>>* columns, std::int64_t first,
+                                      int width) {
     if (group_ >= groups_) return;  // (threads that are too few for a group)
     const int from = width * group_ / groups_;
     const int to = width * (group_ + 1) / groups_;
@@ -63,7 +64,7 @@ class FarRows {
   /// act(r, state) for what each group has of row threadIdx.x + r threads. The whole block, with
   /// `memory` that nobody uses; ends with a barrier.
   template <class Act>
-  __device__ void block_for_each_state(State (&memory)[BlockRows], Act act) const {
+  __device__ __forceinline__ void block_for_each_state(State (&memory)[BlockRows], Act act) const {
     for (int group = 0; group < groups_; ++group) {
       if (group == group_) {
 #pragma unroll
@@ -81,7 +82,7 @@ class FarRows {
 
  private:
   static_assert(BlockRows % (rows * warp_threads) == 0);
-  __device__ int row_of(int r) const {
+  __device__ __forceinline__ int row_of(int r) const {
     return static_cast<int>(threadIdx.x) % group_threads_ + r * group_threads_;
   }
   int count_;  ///< of the block's rows that there are
