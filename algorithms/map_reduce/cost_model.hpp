@@ -246,7 +246,11 @@ inline KernelCost columns_cost(const DeviceFigures& device, const CallTraits& ca
   KernelFigures figures = block_rows == 1   ? device.columns_1
                           : block_rows == 4 ? device.columns_4
                                             : device.columns_16;
-  const double special_ns = figures.pair_ns + (call.special_functions - 1) * device.special_rows_ns;
+  // In fewer dimensions than three no less than the exponential takes.
+  const double special_ns =
+      call.special_functions > 1
+          ? figures.pair_ns + (call.special_functions - 1) * device.special_rows_ns
+          : 0.7 * figures.pair_ns;
   figures.pair_ns = std::max(figures.pair_ns * relative_pair_cost(call), special_ns);
   if (call.signal > 2) figures.pair_ns *= device.signals_of_columns;
   if (call.settling_columns > 0) figures.pair_ns *= device.settling_of_columns;

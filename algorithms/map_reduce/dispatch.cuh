@@ -116,7 +116,7 @@ template <class Shape, class Problem>
 void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& workspace,
                     cudaStream_t stream) {
   using Source = SignalSourceOf<Shape, Problem>;
-  using Rows = FarRows<Shape::threads, Shape::block_rows, Shape::blocks, Problem>;
+  using Rows = FarRows<Shape::threads, Shape::block_rows, Shape::blocks, false, Problem>;
   using Storage = TensorStorageOf<Shape, Problem>;
   std::int64_t tiles = 0;
   if constexpr (is_second_product<Problem>) tiles = divide_up(problem.columns, Source::columns);

@@ -17,8 +17,9 @@ namespace warpath::map_reduce::detail {
 
 /// Up to BlockRows rows in the registers of a block of Threads threads, of which a multiprocessor
 /// has Blocks. A thread has several rows, for which it loads a column once, and groups of threads
-/// share the columns of a tile: the more, the fewer rows there are.
-template <int Threads, int BlockRows, int Blocks, class Problem>
+/// share the columns of a tile. Adapts: of fewer rows there are more groups (4 to 8 % slower where
+/// there are all rows).
+template <int Threads, int BlockRows, int Blocks, bool Adapts, class Problem>
 class FarRows {
  public:
   using State = typename Problem::State;
@@ -40,10 +41,9 @@ class FarRows {
   }();
 
   __device__ __forceinline__ FarRows(const Problem& problem, std::int64_t first_row)
-      : count_(static_cast<int>(min(std::int64_t{BlockRows}, problem.rows - first_row))) {
-    group_threads_ = divide_up(count_, rows * warp_threads) * warp_threads;
-    group_ = static_cast<int>(threadIdx.x) / group_threads_;
-    groups_ = Threads / group_threads_;
+      : count_(static_cast<int>(min(std::int64_t{BlockRows}, problem.rows - first_row))),
+        group_threads_(Adapts ? divide_up(count_, rows * warp_threads) * warp_threads
+                              : BlockRows / rows) {
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
       rows_[r] = problem.row(first_row + min(row_of(r), count_ - 1));
@@ -55,18 +55,19 @@ class FarRows {
   __device__ __forceinline__ void add(const Problem& problem,
                                       const Staged<ColumnOf<Problem>>* columns, std::int64_t first,
                                       int width) {
-    if (group_ >= groups_) return;  // (threads that are too few for a group)
-    const int from = width * group_ / groups_;
-    const int to = width * (group_ + 1) / groups_;
-    thread_reduce_tile<rows>(problem, rows_, states_, columns + from, first + from, to - from);
+    // Threads that are too few for a group have no columns.
+    const int share = divide_up(width, 16 * groups()) * 16;
+    const int from = min(group() * share, width);
+    thread_reduce_tile<rows>(problem, rows_, states_, columns + group() * share, first + from,
+                             min(share, width - from));
   }
 
   /// act(r, state) for what each group has of row threadIdx.x + r threads. The whole block, with
   /// `memory` that nobody uses; ends with a barrier.
   template <class Act>
   __device__ __forceinline__ void block_for_each_state(State (&memory)[BlockRows], Act act) const {
-    for (int group = 0; group < groups_; ++group) {
-      if (group == group_) {
+    for (int g = 0; g < groups(); ++g) {
+      if (g == group()) {
 #pragma unroll
         for (int r = 0; r < rows; ++r) memory[row_of(r)] = states_[r];
       }
@@ -85,46 +86,37 @@ class FarRows {
   __device__ __forceinline__ int row_of(int r) const {
     return static_cast<int>(threadIdx.x) % group_threads_ + r * group_threads_;
   }
+  __device__ __forceinline__ int groups() const {
+    return Threads / group_threads_;
+  }
+  __device__ __forceinline__ int group() const {
+    return static_cast<int>(threadIdx.x) / group_threads_;
+  }
   int count_;  ///< of the block's rows that there are
   int group_threads_;
-  int group_;
-  int groups_;
   RowOf<Problem> rows_[rows];
   State states_[rows];
 };
 
 /// Adds to `rows` the tiles that next_tile() gives, an empty one last; none has more than Tile
-/// columns, for which there is room in `columns`. The whole block; ends with a barrier.
+/// columns, for which there is room in `columns`. The whole block; ends with a barrier. (Columns
+/// that were fetched a tile ahead took 1 to 4 % more time.)
 template <int Tile, class Problem, class Rows, class NextTile>
 __device__ __forceinline__ void block_add_far_tiles(const Problem& problem, Rows& rows,
                                                     Staged<ColumnOf<Problem>> (&columns)[Tile],
                                                     NextTile next_tile) {
-  constexpr int own_columns = divide_up(Tile, Rows::threads);
-  constexpr bool is_fetched_ahead = own_columns * sizeof(ColumnOf<Problem>) <= 32;
-  ColumnOf<Problem> fetched[is_fetched_ahead ? own_columns : 1];
-  const auto for_each_column = [&](const Range& tile, auto act) {
-#pragma unroll
-    for (int n = 0; n < own_columns; ++n) {
-      const int t = static_cast<int>(threadIdx.x) + n * Rows::threads;
-      if (tile.begin + t < tile.end) act(n, t, tile.begin + t);
-    }
-  };
-  const auto fetch = [&](const Range& tile) {
-    if constexpr (is_fetched_ahead) {
-      for_each_column(tile, [&](int n, int, std::int64_t j) { fetched[n] = problem.column(j); });
-    }
-  };
   Range tile = next_tile();
-  fetch(tile);
   while (tile.begin < tile.end) {
-    for_each_column(tile, [&](int n, int t, std::int64_t j) {
-      columns[t].column = is_fetched_ahead ? fetched[n] : problem.column(j);
-    });
+    const auto width = static_cast<int>(tile.end - tile.begin);
+#pragma unroll
+    for (int n = 0; n < divide_up(Tile, Rows::threads); ++n) {
+      const int t = static_cast<int>(threadIdx.x) + n * Rows::threads;
+      if (tile.begin + t < tile.end) columns[t].column = problem.column(tile.begin + t);
+    }
     __syncthreads();  // the columns are there
     const Range here = tile;
-    tile = next_tile();
-    fetch(tile);
-    rows.add(problem, columns, here.begin, static_cast<int>(here.end - here.begin));
+    tile = next_tile();  // (afterwards: up to 5 % slower)
+    rows.add(problem, columns, here.begin, width);
     __syncthreads();  // all threads are done with them
   }
 }

@@ -5,6 +5,7 @@
 // their way, and those that are far.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <type_traits>
 
@@ -321,14 +322,22 @@ class TileStream {
   int count_;
 };
 
+/// Columns that are computed from the differences at once: of a tile, or as many tiles as take no
+/// more memory than the stages.
+template <class Tile, int Stages, class Column>
+inline constexpr int far_columns = std::max<int>(1, Stages * sizeof(Tile) /
+                                                        (Tile::columns * sizeof(Staged<Column>))) *
+                                   Tile::columns;
+
 /// The tiles of the block's part that are far, or all of them (`all_are_far`, the same in all
 /// threads), from the differences: thread t < Rows gets the state of row t, if there is such a
 /// tile. Returns whether there is. Not inlined, so that it takes no registers from the loop over
-/// the other tiles. `columns` and `states` may be the same memory; ends with a barrier.
-template <int Rows, class Problem, class Tile>
+/// the other tiles. `columns`, of one tile or several, and `states` may be the same memory; ends
+/// with a barrier.
+template <int Rows, int Columns, class Problem, class Tile>
 [[gnu::noinline]] __device__ bool block_reduce_far_tiles(
     const Problem& problem, const Split& split, const Tile* tiles, bool all_are_far,
-    Staged<ColumnOf<Problem>> (&columns)[Tile::columns], typename Problem::State (&states)[Rows],
+    Staged<ColumnOf<Problem>> (&columns)[Columns], typename Problem::State (&states)[Rows],
     typename Problem::State& state) {
   constexpr int threads = 2 * Rows;
   const Range range = range_of(split, blockIdx.x / split.row_blocks, problem.columns);
@@ -339,12 +348,14 @@ template <int Rows, class Problem, class Tile>
   }
   if (!__syncthreads_or(has_far_tiles)) return false;
 
-  FarRows<threads, Rows, 1, Problem> rows(problem, blockIdx.x % split.row_blocks * Rows);
+  FarRows<threads, Rows, 1, true, Problem> rows(problem, blockIdx.x % split.row_blocks * Rows);
+  const auto is_far = [&](int n) { return n < tile_count && (all_are_far || tiles[n].is_far); };
   int n = 0;
-  block_add_far_tiles(problem, rows, columns, [&] {
-    while (n < tile_count && !all_are_far && !tiles[n].is_far) ++n;
-    const std::int64_t first = range.begin + std::int64_t{n++} * Tile::columns;
-    return Range{first, min(first + Tile::columns, range.end)};
+  block_add_far_tiles(problem, rows, columns, [&] {  // neighbouring tiles at once
+    while (n < tile_count && !is_far(n)) ++n;
+    const std::int64_t first = range.begin + std::int64_t{n} * Tile::columns;
+    for (int room = Columns / Tile::columns; room > 0 && is_far(n); --room) ++n;
+    return Range{first, min(range.begin + std::int64_t{n} * Tile::columns, range.end)};
   });
   rows.block_for_each_state(states, [&](int, const typename Problem::State& of_group) {
     problem.reduction.merge(state, of_group);

@@ -121,8 +121,9 @@ struct WarpgroupSignalsStorage {
   union {
     float squares_of_chunks[chunks_of(D)][block_rows + 1];  ///< before the first tile
     alignas(16) Tile stages[stages_of_tiles];
-    Staged<Column> columns[Tile::columns];  ///< of a tile that is computed from the differences
-    State states[block_rows];               ///< of half of those columns
+    /// Of tiles that are computed from the differences.
+    Staged<Column> columns[far_columns<Tile, stages_of_tiles, Column>];
+    State states[block_rows];  ///< of those columns
     struct {
       float sums[block_rows][E | 1];  ///< an odd stride: another bank a row
       float excesses[block_rows][E | 1];

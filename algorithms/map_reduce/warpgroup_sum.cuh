@@ -100,7 +100,8 @@ struct WarpgroupStorage {
   union {
     float squares_of_chunks[chunks_of(D)][block_rows + 1];  ///< before the first tile
     alignas(16) Tile stages[stages_of_tiles];
-    Staged<Column> columns[Tile::columns];  ///< of a tile that is computed from the differences
+    /// Of tiles that are computed from the differences.
+    Staged<Column> columns[far_columns<Tile, stages_of_tiles, Column>];
   };
   TileBarriers<stages_of_tiles> barriers;
   float centre[D];

@@ -120,11 +120,27 @@ MUTATIONS = [
     ),
     (
         "far tiles: near columns of the part are left out",
-        "[&](std::int64_t i, int, State& state) { state = <<<partials[part * problem.rows + i] ||| problem.reduction.neutral()>>>; });",
+        "state = has_partials ? <<<partials[part * problem.rows + i] ||| problem.reduction.neutral()>>> : problem.reduction.neutral();",
     ),
     (
         "far tiles: a thread's rows are neighbours",
-        "const std::int64_t i = first_row + <<<thread + r * Shape::group_threads ||| thread * Shape::rows + r>>>;",
+        "rows_[r] = problem.row(first_row + min(<<<row_of(r) ||| static_cast<int>(threadIdx.x) % group_threads_ * rows + r>>>, count_ - 1));",
+    ),
+    (
+        "far tiles: groups of threads have the same columns",
+        "thread_reduce_tile<rows>(problem, rows_, states_, columns + <<<group() * share ||| 0>>>, first + from, min(share, width - from));",
+    ),
+    (
+        "far tiles: few rows have no more groups than many",
+        "for (int g = 0; g < <<<groups() ||| Threads * rows / BlockRows>>>; ++g) {",
+    ),
+    (
+        "far tiles: partial results that no kernel has written are read",
+        "const bool has_partials = <<<far.count > 0 || far.rest > range.begin ||| true>>>;",
+    ),
+    (
+        "far tiles: what is on its way falls into the sums",
+        "{{{signals.wait();  // what is fetched goes where the sums will be ||| ;}}}",
     ),
     (
         "warpgroup sums: tiles that are far count twice",
@@ -132,11 +148,11 @@ MUTATIONS = [
     ),
     (
         "warpgroups: tiles that are far are left out",
-        "for (int n = thread; n < tile_count; n += 2 * Rows) has_far_tiles |= <<<tiles[n].is_far ||| 0>>>;",
+        "{{{has_far_tiles |= tiles[n].is_far; ||| ;}}}",
     ),
     (
-        "warpgroup sums: the differences of the second half of the columns are left out",
-        "problem.reduction.merge(state, shared.states[<<<thread + block_rows ||| thread>>>]);",
+        "warpgroups: near tiles between far ones count twice",
+        "return n < tile_count && (all_are_far || <<<tiles[n].is_far ||| true>>>);",
     ),
     (
         "warpgroup sums: columns are rounded to a half",
@@ -270,10 +286,6 @@ MUTATIONS = [
     (
         "lists: of parts that are merged at once the first counts",
         "const auto& state = partials[(first + (n + <<<which ||| 0>>>) * step) * problem.rows + i];",
-    ),
-    (
-        "signals by warpgroups: the differences of the second half of the columns are left out",
-        "{{{if (thread < block_rows) problem.reduction.merge(far_state, shared.states[thread]); ||| ;}}}",
     ),
     (
         "signals by warpgroups: those of other columns are multiplied",

@@ -142,6 +142,19 @@ TEST(Signals, SomeTilesAreFar) {
 }
 
 // Blocks work on several tiles at once, and several blocks on a row.
+
+// More far tiles than a block notes: what was fetched for the next one must not fall into the sums.
+template <int D, int E>
+void expect_that_many_tiles_are_far() {
+  auto data = data_of<D, E>(71, 5200, [](std::size_t, std::size_t e) { return e + 1.0; });
+  for (std::size_t tile = 1; tile < 19; tile += 2) data.y[D * (256 * tile + 9)] += 9;
+  expect_each_number(data);
+}
+TEST(Signals, ManyTilesAreFar) {
+  expect_that_many_tiles_are_far<3, 5>();
+  expect_that_many_tiles_are_far<33, 3>();
+}
+
 TEST(Signals, HaveTheSameBitsInEveryRun) {
   const auto data = gaussian_data<float, 3, 5>(is_emulated ? 20 : 20'011,
                                                is_emulated ? 301 : 60'013, {0, 1, 0.7});
