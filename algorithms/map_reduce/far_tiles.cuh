@@ -40,6 +40,10 @@ class FarRows {
     return count;
   }();
 
+  /// Whether several groups can have states of a row: states that block_for_each_state() needs.
+  static constexpr bool has_groups = Adapts || Threads * rows > BlockRows;
+  static constexpr int shared_states = has_groups ? BlockRows : 1;
+
   __device__ __forceinline__ FarRows(const Problem& problem, std::int64_t first_row)
       : count_(static_cast<int>(min(std::int64_t{BlockRows}, problem.rows - first_row))),
         group_threads_(Adapts ? divide_up(count_, rows * warp_threads) * warp_threads
@@ -65,19 +69,25 @@ class FarRows {
   /// act(r, state) for what each group has of row threadIdx.x + r threads. The whole block, with
   /// `memory` that nobody uses; ends with a barrier.
   template <class Act>
-  __device__ __forceinline__ void block_for_each_state(State (&memory)[BlockRows], Act act) const {
-    for (int g = 0; g < groups(); ++g) {
-      if (g == group()) {
+  __device__ __forceinline__ void block_for_each_state(State (&memory)[shared_states],
+                                                       Act act) const {
+    if constexpr (has_groups) {
+      for (int g = 0; g < groups(); ++g) {
+        if (g == group()) {
 #pragma unroll
-        for (int r = 0; r < rows; ++r) memory[row_of(r)] = states_[r];
-      }
-      __syncthreads();  // the group's states are there
+          for (int r = 0; r < rows; ++r) memory[row_of(r)] = states_[r];
+        }
+        __syncthreads();  // the group's states are there
 #pragma unroll
-      for (int r = 0; r < end_rows; ++r) {
-        const int row = static_cast<int>(threadIdx.x) + r * Threads;
-        if (row < count_) act(r, memory[row]);
+        for (int r = 0; r < end_rows; ++r) {
+          const int row = static_cast<int>(threadIdx.x) + r * Threads;
+          if (row < count_) act(r, memory[row]);
+        }
+        __syncthreads();  // and have been read
       }
-      __syncthreads();  // and have been read
+    } else {
+#pragma unroll
+      for (int r = 0; r < rows; ++r) act(r, states_[r]);
     }
   }
 
@@ -153,7 +163,7 @@ struct FarStorage {
       std::clamp<int>(24 * 1024 / sizeof(Staged<ColumnOf<Problem>>), 32, 256);
   union {
     Staged<ColumnOf<Problem>> columns[tile];
-    typename Problem::State states[Rows::block_rows];
+    typename Problem::State states[Rows::shared_states];
   };
 };
 
