@@ -139,10 +139,6 @@ MUTATIONS = [
         "const bool has_partials = <<<far.count > 0 || far.rest > range.begin ||| true>>>;",
     ),
     (
-        "far tiles: what is on its way falls into the sums",
-        "{{{signals.wait();  // what is fetched goes where the sums will be ||| ;}}}",
-    ),
-    (
         "warpgroup sums: tiles that are far count twice",
         "if (<<<!is_far ||| true>>>) { columns.for_each_column([&](int t, std::int64_t j, float square) {",
     ),

@@ -143,7 +143,8 @@ TEST(Signals, SomeTilesAreFar) {
 
 // Blocks work on several tiles at once, and several blocks on a row.
 
-// More far tiles than a block notes: what was fetched for the next one must not fall into the sums.
+// More far tiles than a block notes: what was fetched for the next one must not fall into the sums
+// (seen on a GPU only: emulated copies are done at once).
 template <int D, int E>
 void expect_that_many_tiles_are_far() {
   auto data = data_of<D, E>(71, 5200, [](std::size_t, std::size_t e) { return e + 1.0; });
@@ -151,7 +152,7 @@ void expect_that_many_tiles_are_far() {
   expect_each_number(data);
 }
 TEST(Signals, ManyTilesAreFar) {
-  expect_that_many_tiles_are_far<3, 5>();
+  expect_that_many_tiles_are_far<3, 16>();
   expect_that_many_tiles_are_far<33, 3>();
 }
 
