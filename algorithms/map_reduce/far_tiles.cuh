@@ -17,7 +17,7 @@ namespace warpath::map_reduce::detail {
 
 /// Up to BlockRows rows in the registers of a block of Threads threads, of which a multiprocessor
 /// has Blocks. A thread has several rows, for which it loads a column once, and groups of threads
-/// share the columns of a tile. Adapts: of fewer rows there are more groups (4 to 8 % slower where
+/// share the columns of a tile. Adapts: of fewer rows there are more groups (2 to 9 % slower where
 /// there are all rows).
 template <int Threads, int BlockRows, int Blocks, bool Adapts, class Problem>
 class FarRows {
@@ -110,8 +110,8 @@ class FarRows {
 
 /// Adds to `rows` the tiles that next_tile() gives, an empty one last; none has more than Tile
 /// columns, for which there is room in `columns`. The whole block; ends with a barrier. (Columns
-/// that were fetched a tile ahead took 1 to 4 % more time, and a loop over them that is not
-/// unrolled 2 to 6 %.)
+/// that were fetched a tile ahead took 2 to 4 % more time, and a loop over them that is not
+/// unrolled 1 to 7 %.)
 template <int Tile, class Problem, class Rows, class NextTile>
 __device__ __forceinline__ void block_add_far_tiles(const Problem& problem, Rows& rows,
                                                     Staged<ColumnOf<Problem>> (&columns)[Tile],

@@ -107,7 +107,7 @@ struct AddedSignals {
 
   /// Whether a lane's power q of row tile m is computed by FMA units instead of the special
   /// function unit, so that they share the work: one of four, half of those of each row. (Which
-  /// ones steers the compiler's schedule: 1 to 3 % of the time; measured.)
+  /// ones steers the compiler's schedule: up to 5 % of the time; measured.)
   static constexpr bool takes_polynomial(int m, int q) {
     return (m + q / 2) % 2 == 0 && q % 2 == (Shape::row_tiles == 4 ? 0 : 1);
   }
