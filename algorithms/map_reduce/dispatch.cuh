@@ -20,6 +20,10 @@ __global__ void fill_neutral_kernel(Problem problem) {
   problem.out[i] = problem.reduction.result(problem.reduction.neutral());
 }
 
+inline Split split_of(std::int64_t rows, const Choice& choice, std::int64_t block_rows) {
+  return {divide_up(rows, block_rows), choice.parts, choice.span};
+}
+
 /// What the blocks of a tuned kernel have in common, in a workspace.
 template <class Partial, class Extra>
 struct Parts {
@@ -30,14 +34,13 @@ struct Parts {
 
   Parts(std::int64_t rows, const Choice& choice, std::int64_t block_rows, std::int64_t extra_count,
         Workspace& workspace, cudaStream_t stream)
-      : split{divide_up(rows, block_rows), choice.parts, choice.span} {
+      : split(split_of(rows, choice, block_rows)) {
     const std::int64_t states = choice.parts > 1 ? rows * choice.parts : 0;
     if (states == 0 && extra_count == 0) return;
     std::tie(partials, extra) =
         workspace.template take<Partial, Extra>(stream, states, extra_count);
     if (choice.parts > 1) tickets = workspace.tickets(stream, split.tickets());
   }
-  [[nodiscard]] unsigned blocks() const { return grid_of(split.row_blocks * split.parts); }
 };
 
 /// Launches a tuned kernel over its row blocks and parts, with room for a Partial of each row and
@@ -47,8 +50,8 @@ void launch_parts(const Problem& problem, const Choice& choice, std::int64_t blo
                   unsigned threads, std::size_t shared_bytes, Kernel kernel, Workspace& workspace,
                   cudaStream_t stream) {
   const Parts<Partial, char> parts(problem.rows, choice, block_rows, 0, workspace, stream);
-  launch({parts.blocks(), threads, shared_bytes, stream, /*starts_early=*/true}, kernel, problem,
-         parts.split, parts.partials, parts.tickets);
+  launch({grid_of(parts.split.blocks()), threads, shared_bytes, stream, /*starts_early=*/true},
+         kernel, problem, parts.split, parts.partials, parts.tickets);
 }
 
 template <class Problem>
@@ -120,11 +123,10 @@ void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& wor
   using Storage = TensorStorageOf<Shape, Problem>;
   std::int64_t tiles = 0;
   if constexpr (is_second_product<Problem>) tiles = divide_up(problem.columns, Source::columns);
-  const Split split{divide_up(problem.rows, Shape::block_rows), choice.parts, choice.span};
-  const std::int64_t blocks = split.row_blocks * split.parts;
+  const Split split = split_of(problem.rows, choice, Shape::block_rows);
   const auto [partials, source, far] =
       workspace.template take<typename Problem::State, Source, FarTiles>(
-          stream, problem.rows * split.parts, tiles, blocks);
+          stream, problem.rows * split.parts, tiles, split.blocks());
   unsigned* const tickets = split.parts > 1 ? workspace.tickets(stream, split.tickets()) : nullptr;
   if constexpr (is_second_product<Problem>) {
     using Form = ExponentialOf<Problem>;
@@ -133,9 +135,9 @@ void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& wor
             stream, /*starts_early=*/true},
            split_signals_kernel<Form::dimension, Form::signal>, get<1>(problem.y), source);
   }
-  launch({grid_of(blocks), Shape::threads, sizeof(Storage), stream, /*starts_early=*/true},
+  launch({grid_of(split.blocks()), Shape::threads, sizeof(Storage), stream, /*starts_early=*/true},
          tensor_sum_kernel<Shape, Problem>, problem, split, partials, tickets, source, far);
-  launch({grid_of(blocks), Rows::threads, sizeof(FarStorage<Rows, Problem>), stream,
+  launch({grid_of(split.blocks()), Rows::threads, sizeof(FarStorage<Rows, Problem>), stream,
           /*starts_early=*/true},
          far_tiles_kernel<Rows, Storage::tile, Problem>, problem, split, partials, tickets, far);
 }
@@ -152,7 +154,8 @@ void run_warpgroups(const Problem& problem, const Choice& choice, Workspace& wor
     constexpr unsigned threads = 256;
     launch({grid_of(tiles), threads, sizeof(Splitter), stream, /*starts_early=*/true}, splitting,
            problem, parts.extra);
-    launch({parts.blocks(), Storage::threads, sizeof(Storage), stream, /*starts_early=*/true},
+    launch({grid_of(parts.split.blocks()), Storage::threads, sizeof(Storage), stream,
+            /*starts_early=*/true},
            kernel, problem, parts.split, parts.partials, parts.tickets, parts.extra);
   });
 }
@@ -167,7 +170,7 @@ void run_nearest(const Problem& problem, const Choice& choice, Workspace& worksp
     using Tile = typename Storage::Tile;
     using Rest = UndecidedStorage<Problem>;
     const std::int64_t tile_count = divide_up(problem.columns, Tile::columns);
-    const Split split{divide_up(problem.rows, Storage::block_rows), choice.parts, choice.span};
+    const Split split = split_of(problem.rows, choice, Storage::block_rows);
     const unsigned rest_blocks = undecided_blocks();
     // The last kernel's states lie where the parts have lain.
     const auto [memory, tiles, numbers] =
@@ -185,15 +188,14 @@ void run_nearest(const Problem& problem, const Choice& choice, Workspace& worksp
              kernel_of_step, problem, arguments...);
     };
     launch_early(tile_count, 256, sizeof(Splitter), splitting, tiles, undecided);
-    const std::int64_t blocks = split.row_blocks * split.parts;
     if constexpr (has_warpgroup_lists<Problem>) {
       using Finish = FinishStorage<Problem>;
-      launch_early(blocks, Storage::threads, sizeof(Storage), kernel, split, parts, tiles);
+      launch_early(split.blocks(), Storage::threads, sizeof(Storage), kernel, split, parts, tiles);
       launch_early(divide_up(problem.rows, Finish::block_rows), Finish::threads, sizeof(Finish),
                    finish_lists_kernel<Problem>, parts, split.parts, tiles, undecided);
     } else {
-      launch_early(blocks, Storage::threads, sizeof(Storage), kernel, split, parts, tickets, tiles,
-                   undecided);
+      launch_early(split.blocks(), Storage::threads, sizeof(Storage), kernel, split, parts, tickets,
+                   tiles, undecided);
     }
     launch_early(rest_blocks, Rest::threads, sizeof(Rest), undecided_rows_kernel<Problem>,
                  undecided, states, tickets);

@@ -253,6 +253,8 @@ struct Split {
   std::int64_t parts;
   std::int64_t span;
 
+  [[nodiscard]] __host__ __device__ std::int64_t blocks() const { return row_blocks * parts; }
+
   /// Parts are merged in bundles of so many, and then the bundles (not by columns_kernel).
   static constexpr std::int64_t bundle_parts = 16;
   [[nodiscard]] __host__ __device__ std::int64_t bundles() const {
