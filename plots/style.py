@@ -251,18 +251,19 @@ def has_spread(axes: Axes) -> bool:
     return any(point.low is not None for point in points)
 
 
-def ceiling(axes: Axes, value: float | None, text: str) -> None:
-    """The measured ceiling as a line, named on the line itself."""
+def ceiling(axes: Axes, value: float | None, text: str, side: str = "left") -> None:
+    """The measured ceiling as a line, named on the line itself, at its left or right end."""
     if value is None:
         return
     axes.axhline(value, color="black", linewidth=0.9, linestyle=(0, (5, 2)), zorder=1)
     axes.annotate(
         text,
-        (0.012, value),
+        (0.012 if side == "left" else 0.988, value),
         xycoords=("axes fraction", "data"),
         xytext=(0, 2.5),
         textcoords="offset points",
         fontsize=7.5,
+        ha=side,
         va="bottom",
     )
 
@@ -288,14 +289,15 @@ def note_beside(axes: Axes, x: float, y: float, text: str, above: float) -> None
     )
 
 
-def note_above(axes: Axes, x: float, y: float, text: str) -> None:
-    """A small value label above a bar."""
+def note_above(axes: Axes, x: float, y: float, text: str, rotation: float = 0) -> None:
+    """A small value label above a bar; turned by 90 degrees where bars are narrow."""
     axes.annotate(
         text,
         (x, y),
-        xytext=(0, 2),
+        xytext=(0, 4 if rotation else 2),
         textcoords="offset points",
         fontsize=6.5,
+        rotation=rotation,
         ha="center",
         va="bottom",
         bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
