@@ -79,6 +79,9 @@ harness::Technique map_reduce_technique() {
                integer_parameter("d", 3, 1, 128, "dimensions of points: 1, 3, 8, 16, 64 or 128"),
                integer_parameter("e", 1, 1, 64, "numbers of a column's signal: 1, 3, 16 or 64"),
                integer_parameter("extent", 1, 1, 1'000'000, "points lie in [0, extent)^d"),
+               integer_parameter("averaged", 1, 1, 64,
+                                 "a coordinate is the mean of so many uniform numbers: twelve make "
+                                 "a normal cloud, nearly, with a deviation of extent / 12"),
                choice_parameter("formula",
                                 {"gaussian", "laplacian", "log_gaussian", "squared_distance"},
                                 "F: exp(-|x-y|^2) b, exp(-|x-y|) b, -|x-y|^2, |x-y|^2"),

@@ -96,7 +96,7 @@ def _timed_squares(archive: Archive, variants: Iterable[str] = LOOKS) -> list[Ro
 
 def _problem(row: Row) -> tuple:
     """What is computed, without how: the parameters that shape the problem."""
-    names = ("formula", "reduction", "m", "n", "d", "e", "number", "extent")
+    names = ("formula", "reduction", "m", "n", "d", "e", "number", "extent", "averaged")
     return tuple(row.params.get(name) for name in names)
 
 
@@ -722,6 +722,19 @@ def extents(archive: Archive) -> Figure:
     )
 
 
+def clouds(archive: Archive) -> Figure:
+    """Time by how wide a normal cloud of points is."""
+    every = ("automatic", "tuned_2d", "triton")
+    return _cases_figure(
+        archive,
+        archive.timed_rows(every),
+        every,
+        lambda row: f"{row.params['extent'] / row.params['averaged']:.2f}, {_size(row)}",
+        "deviation in widths; rows x columns",
+        "Points of a normal cloud: Gaussian sum, D = 3, float32",
+    )
+
+
 def _in_many_dimensions(
     archive: Archive, peer: str, name: Callable[[Row], str], what: str, title: str
 ) -> Figure:
@@ -833,6 +846,7 @@ FIGURES = [
     FigureSpec("map_reduce_cases", "cases", cases),
     FigureSpec("map_reduce_few_rows", "few_rows", few_rows),
     FigureSpec("map_reduce_extents", "extents", extents),
+    FigureSpec("map_reduce_clouds", "clouds", clouds),
     FigureSpec("map_reduce_signals", "signals", signals),
     FigureSpec("map_reduce_many_dimensions", "many_dimensions", many_dimensions),
     FigureSpec("map_reduce_nearest", "nearest", nearest),

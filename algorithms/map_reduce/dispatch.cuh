@@ -121,11 +121,13 @@ void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& wor
   using Source = SignalSourceOf<Shape, Problem>;
   using Rows = FarRows<Shape::threads, Shape::block_rows, Shape::blocks, false, Problem>;
   using Storage = TensorStorageOf<Shape, Problem>;
+  using Far = FarPointsOf<Shape, Problem>;
+  using Rest = FarStorage<Rows, Far, Storage::tile, Problem>;
   std::int64_t tiles = 0;
   if constexpr (is_second_product<Problem>) tiles = divide_up(problem.columns, Source::columns);
   const Split split = split_of(problem.rows, choice, Shape::block_rows);
   const auto [partials, source, far] =
-      workspace.template take<typename Problem::State, Source, FarTiles>(
+      workspace.template take<typename Problem::State, Source, Far>(
           stream, problem.rows * split.parts, tiles, split.blocks());
   unsigned* const tickets = split.parts > 1 ? workspace.tickets(stream, split.tickets()) : nullptr;
   if constexpr (is_second_product<Problem>) {
@@ -137,9 +139,9 @@ void run_tensor_sum(const Problem& problem, const Choice& choice, Workspace& wor
   }
   launch({grid_of(split.blocks()), Shape::threads, sizeof(Storage), stream, /*starts_early=*/true},
          tensor_sum_kernel<Shape, Problem>, problem, split, partials, tickets, source, far);
-  launch({grid_of(split.blocks()), Rows::threads, sizeof(FarStorage<Rows, Problem>), stream,
-          /*starts_early=*/true},
-         far_tiles_kernel<Rows, Storage::tile, Problem>, problem, split, partials, tickets, far);
+  launch({grid_of(split.blocks()), Rows::threads, sizeof(Rest), stream, /*starts_early=*/true},
+         far_points_kernel<Rows, Storage::tile, Problem, Far>, problem, split, partials, tickets,
+         static_cast<const Far*>(far));
 }
 
 /// Sums by the products of warpgroups; the columns, and signals, are split by a preceding kernel.

@@ -1,6 +1,6 @@
-// Tiles of columns from the differences, for rows of a tensor kernel's block: those of which the
-// Gram form would not be accurate. The tensor kernels of sums (tensor_sum.cuh) leave them to a
-// kernel of their own, those of warpgroups compute them at the end.
+// Sums over tiles of columns from the differences, for rows of a tensor kernel's block: where the
+// Gram form would not be accurate. The tensor kernels of sums leave them to a kernel of their own
+// (far_points.cuh), those of warpgroups compute them at the end.
 #pragma once
 
 #include <algorithm>
@@ -55,14 +55,14 @@ class FarRows {
     }
   }
 
-  /// Adds columns first to first + width - 1, which lie in `columns`. No thread waits.
+  /// Adds `width` columns, of a sum that does not ask which they are. No thread waits.
+  template <int Tile>
   __device__ __forceinline__ void add(const Problem& problem,
-                                      const Staged<ColumnOf<Problem>>* columns, std::int64_t first,
-                                      int width) {
+                                      const Staged<ColumnOf<Problem>> (&columns)[Tile], int width) {
     // Threads that are too few for a group have no columns.
     const int share = divide_up(width, 16 * groups()) * 16;
     const int from = min(group() * share, width);
-    thread_reduce_tile<rows>(problem, rows_, states_, columns + group() * share, first + from,
+    thread_reduce_tile<rows>(problem, rows_, states_, columns + group() * share, 0,
                              min(share, width - from));
   }
 
@@ -108,6 +108,19 @@ class FarRows {
   State states_[rows];
 };
 
+/// Loads `width` columns, number t of which is column_at(t). The whole block; ends with a barrier.
+template <int Threads, int Tile, class Problem, class ColumnAt>
+__device__ __forceinline__ void block_load_columns(const Problem& problem,
+                                                   Staged<ColumnOf<Problem>> (&columns)[Tile],
+                                                   int width, ColumnAt column_at) {
+#pragma unroll
+  for (int n = 0; n < divide_up(Tile, Threads); ++n) {
+    const int t = static_cast<int>(threadIdx.x) + n * Threads;
+    if (t < width) columns[t].column = problem.column(column_at(t));
+  }
+  __syncthreads();  // the columns are there
+}
+
 /// Adds to `rows` the tiles that next_tile() gives, an empty one last; none has more than Tile
 /// columns, for which there is room in `columns`. The whole block; ends with a barrier. (Columns
 /// that were fetched a tile ahead took 2 to 4 % more time, and a loop over them that is not
@@ -116,106 +129,13 @@ template <int Tile, class Problem, class Rows, class NextTile>
 __device__ __forceinline__ void block_add_far_tiles(const Problem& problem, Rows& rows,
                                                     Staged<ColumnOf<Problem>> (&columns)[Tile],
                                                     NextTile next_tile) {
-  Range tile = next_tile();
-  while (tile.begin < tile.end) {
+  for (Range tile = next_tile(); tile.begin < tile.end; tile = next_tile()) {
     const auto width = static_cast<int>(tile.end - tile.begin);
-#pragma unroll
-    for (int n = 0; n < divide_up(Tile, Rows::threads); ++n) {
-      const int t = static_cast<int>(threadIdx.x) + n * Rows::threads;
-      if (tile.begin + t < tile.end) columns[t].column = problem.column(tile.begin + t);
-    }
-    __syncthreads();  // the columns are there
-    const Range here = tile;
-    tile = next_tile();
-    rows.add(problem, columns, here.begin, width);
-    __syncthreads();  // all threads are done with them
+    block_load_columns<Rows::threads>(problem, columns, width,
+                                      [&](int t) { return tile.begin + t; });
+    rows.add(problem, columns, width);
+    __syncthreads();  // all threads are done with the columns
   }
-}
-
-/// Which columns of a block's part far_tiles_kernel computes: some tiles, by their first columns,
-/// and all from `rest` on.
-struct FarTiles {
-  static constexpr int most = 6;
-  std::int64_t rest;
-  std::int64_t tiles[most];
-  int count;
-};
-
-/// Notes a tile, or all from it on where there is no room for more. The whole block. Returns
-/// whether it is all.
-__device__ __forceinline__ bool block_note_far(FarTiles& far, std::int64_t first) {
-  const int count = far.count;
-  __syncthreads();  // all threads have read it
-  if (threadIdx.x == 0) {
-    if (count < FarTiles::most) {
-      far.tiles[count] = first;
-    } else {
-      far.rest = first;
-    }
-    far.count = min(count + 1, FarTiles::most);
-  }
-  return count == FarTiles::most;
-}
-
-/// Shared memory of far_tiles_kernel.
-template <class Rows, class Problem>
-struct FarStorage {
-  static constexpr int tile =
-      std::clamp<int>(24 * 1024 / sizeof(Staged<ColumnOf<Problem>>), 32, 256);
-  union {
-    Staged<ColumnOf<Problem>> columns[tile];
-    typename Problem::State states[Rows::shared_states];
-  };
-};
-
-/// What a kernel of the same grid has left, in tiles of NotedTile columns. Where that is all of a
-/// block's part, `partials` has nothing of it, else the states of the other columns. A block that
-/// has nothing left ends at once.
-template <class Rows, int NotedTile, class Problem>
-__global__ void __launch_bounds__(Rows::threads, Rows::blocks)
-    far_tiles_kernel(const __grid_constant__ Problem problem, Split split,
-                     typename Problem::State* partials, unsigned* tickets,
-                     const FarTiles* far_tiles) {
-  using State = typename Problem::State;
-  using Storage = FarStorage<Rows, Problem>;
-  hopper::wait_for_kernel_before();  // what is far is known
-  const FarTiles& far = far_tiles[blockIdx.x];
-  const std::int64_t first_row = blockIdx.x % split.row_blocks * Rows::block_rows;
-  const std::int64_t part = blockIdx.x / split.row_blocks;
-  const Range range = range_of(split, part, problem.columns);
-  if (far.count == 0 && far.rest >= range.end) return;
-  auto& shared = dynamic_shared<Storage>();
-  Rows rows(problem, first_row);
-  int noted = 0;
-  Range left{};
-  block_add_far_tiles(problem, rows, shared.columns, [&] {
-    while (left.begin >= left.end && noted <= far.count) {
-      const bool is_tile = noted < far.count;
-      left.begin = is_tile ? far.tiles[noted] : far.rest;
-      left.end = is_tile ? min(left.begin + NotedTile, range.end) : range.end;
-      ++noted;
-    }
-    const Range tile{left.begin, min(left.begin + Storage::tile, left.end)};
-    left.begin = tile.end;
-    return tile;
-  });
-
-  State states[Rows::end_rows];
-  const auto for_each_row = [&](auto act) {
-#pragma unroll
-    for (int r = 0; r < Rows::end_rows; ++r) {
-      const int row = static_cast<int>(threadIdx.x) + r * Rows::threads;
-      if (row < Rows::block_rows && first_row + row < problem.rows) act(first_row + row, states[r]);
-    }
-  };
-  const bool has_partials = far.count > 0 || far.rest > range.begin;
-  for_each_row([&](std::int64_t i, State& state) {
-    state = has_partials ? partials[part * problem.rows + i] : problem.reduction.neutral();
-  });
-  rows.block_for_each_state(
-      shared.states, [&](int r, const State& state) { problem.reduction.merge(states[r], state); });
-  const std::int64_t end_row = min(first_row + Rows::block_rows, problem.rows);
-  block_finish_rows(problem, split, first_row, end_row, partials, tickets, for_each_row);
 }
 
 }  // namespace warpath::map_reduce::detail

@@ -519,7 +519,11 @@ std::int64_t extra_bytes_of(const Choice& choice, std::int64_t rows, std::int64_
   if constexpr (is_tensor_sum<Problem>) {
     if (choice.variant == Variant::tensor && !choice.takes_warpgroups) {
       const std::int64_t row_blocks = divide_up(rows, choice.block_rows);
-      const std::int64_t far = bytes_of(row_blocks, choice.parts, sizeof(FarTiles));
+      std::int64_t far = 0;
+      for_each_tensor_shape<Problem>([&]<class Shape>() {
+        if (Shape::block_rows != choice.block_rows) return;
+        far = bytes_of(row_blocks, choice.parts, sizeof(FarPointsOf<Shape, Problem>));
+      });
       const std::int64_t states = bytes_of(rows, choice.parts, sizeof(typename Problem::State));
       return sum_of(sum_of(states, far), split);
     }

@@ -217,6 +217,12 @@ struct MultipliedSignals {
     here = fetching;
   }
 
+  /// Column t of the tile, which lies at the centre, no longer counts: P is 0 as a half.
+  template <class Tile>
+  __device__ __forceinline__ static void take_out(int t, Tile& columns, Weights&) {
+    columns.squares[0][t] = 120;  // exp2_by_polynomial() takes it
+  }
+
   /// Adds the sums of a tile of `width` columns, by groups of 32. The rows are 2 u.
   template <class Rows, class Tile>
   __device__ __forceinline__ void add_tile(const Rows (&rows)[row_tiles], const Tile& columns,

@@ -23,7 +23,8 @@
 #include "core/hopper.cuh"
 #include "core/launch.cuh"
 #include "core/vector.cuh"
-#include "map_reduce/far_tiles.cuh"
+#include "map_reduce/exponential.cuh"
+#include "map_reduce/far_points.cuh"
 #include "map_reduce/formulas.cuh"
 #include "map_reduce/reductions.cuh"
 #include "map_reduce/tensor_signals.cuh"
@@ -32,60 +33,6 @@
 #include "map_reduce/tuned.cuh"
 
 namespace warpath::map_reduce::detail {
-
-/// What is summed over the columns as 2^(-|u - v|^2) w, with u = scale x and v = scale y.
-template <class Formula, class Reduction>
-struct Exponential {
-  static constexpr bool is_possible = false;
-};
-template <int D, int E>
-struct Exponential<Gaussian<float, D, E>, Sum<ValueOf<float, E>, Accuracy::block>> {
-  static constexpr bool is_possible = true;
-  static constexpr int dimension = D;
-  static constexpr int signal = E;
-  using State = typename Sum<ValueOf<float, E>, Accuracy::block>::State;
-
-  __device__ __forceinline__ static float scale(const Gaussian<float, D, E>& formula) {
-    return formula.gram_scale;
-  }
-  template <class Arrays>
-  __device__ __forceinline__ static Vector<float, E> weight(const Arrays& y, std::int64_t j) {
-    const float* const signals = get<1>(y).data;
-    // Threads with neighbouring columns read E numbers each: whole vectors are far fewer accesses.
-    if (E % 4 == 0 && reinterpret_cast<std::uintptr_t>(signals) % 16 == 0) {
-      float numbers[E];
-      load_vector(signals + j * E, numbers);
-      Vector<float, E> weight;
-#pragma unroll
-      for (int e = 0; e < E; ++e) weight[e] = numbers[e];
-      return weight;
-    }
-    return get<1>(y)[j];
-  }
-  /// The state that has factor * sum.
-  __device__ __forceinline__ static State state(float factor, const Vector<float, E>& sum) {
-    return {weighted(factor, sum), {}};
-  }
-};
-template <int D>
-struct Exponential<LogGaussian<float, D>, LogSumExp<float>> {
-  static constexpr bool is_possible = true;
-  static constexpr int dimension = D;
-  static constexpr int signal = 1;
-  using State = LogSumExp<float>::State;
-
-  __device__ __forceinline__ static float scale(const LogGaussian<float, D>& formula) {
-    return formula.gram_scale;
-  }
-  template <class Arrays>
-  __device__ __forceinline__ static Vector<float, 1> weight(const Arrays&, std::int64_t) {
-    return {1};
-  }
-  __device__ __forceinline__ static State state(float factor, const Vector<float, 1>& sum) {
-    if (sum == 0.0f) return LogSumExp<float>().neutral();
-    return {0, factor * sum, 0};
-  }
-};
 
 /// The sums of a warp's rows in its lanes' registers, by multiply-adds: each lane has sums of all
 /// numbers of the signal, over its own columns. MultipliedSignals has the same members.
@@ -140,6 +87,12 @@ struct AddedSignals {
     return result;
   }
   __device__ __forceinline__ void wait() {}
+  /// Column t of the tile, which lies at the centre, no longer counts.
+  template <class Tile>
+  __device__ __forceinline__ static void take_out(int t, Tile&, Weights& weights) {
+#pragma unroll
+    for (int e = 0; e < E; ++e) weights.of[e][t] = 0;
+  }
 
   /// Adds 2^(2 u . v) w of the warp's rows and its eights of a tile's columns (TensorShape). The
   /// rows are 2 u, the columns v. A lane adds up to 64 terms one by one; where they are equal, and
@@ -223,15 +176,14 @@ struct TensorStorage {
     Gram gram;
     float sums[Shape::column_warps][Shape::block_rows][E];
   };
-  float centre[D];
-  FarTiles far;
+  FarPoints<D, Shape::block_rows> far;
 };
 
-template <class Problem>
-using ExponentialOf = Exponential<typename Problem::Formula, typename Problem::Reduction>;
 template <class Shape, class Problem>
 using TensorStorageOf =
     TensorStorage<Shape, ExponentialOf<Problem>::dimension, ExponentialOf<Problem>::signal>;
+template <class Shape, class Problem>
+using FarPointsOf = FarPoints<ExponentialOf<Problem>::dimension, Shape::block_rows>;
 /// What signal_source points to: a SignalTile, or an empty type where it is null.
 template <class Shape, class Problem>
 using SignalSourceOf = typename TensorStorageOf<Shape, Problem>::Signals::Source;
@@ -241,7 +193,8 @@ template <class Shape, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     tensor_sum_kernel(const __grid_constant__ Problem problem, Split split,
                       typename Problem::State* partials, unsigned* tickets,
-                      const SignalSourceOf<Shape, Problem>* signal_source, FarTiles* far_tiles) {
+                      const SignalSourceOf<Shape, Problem>* signal_source,
+                      FarPointsOf<Shape, Problem>* far_points) {
   using Form = ExponentialOf<Problem>;
   using State = typename Problem::State;
   constexpr int D = Form::dimension;
@@ -254,16 +207,9 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   const std::int64_t first_row = row_block * Shape::block_rows;
   const auto& x = get<0>(problem.x);
   const auto& y = get<0>(problem.y);
-  const float scale = Form::scale(problem.formula);
+  const Relative<D> relative{Form::scale(problem.formula), shared.far.centre};
   // Beyond the last row, the last row once more: it is not stored.
   const auto row_index = [&](int row) { return min(first_row + row, problem.rows - 1); };
-  const auto relative = [&](float number, int k) {
-    const float u = scale * (number - shared.centre[k]);
-    // (To what two halves hold; it would take 8 to 12 % of the time in more dimensions.)
-    if constexpr (D > 8) return u;
-    const TwoHalves halves = split_halves(u);
-    return halves.high + halves.low;
-  };
   const auto square_of_row = [&](int row) {
     return relative_square<D>(x.data + row_index(row) * D, relative);
   };
@@ -288,7 +234,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
 
   typename Storage::Signals::Totals totals;
   signals.start(totals);
-  block_find_centre(x, first_row, Shape::block_rows, shared.centre);
+  block_find_mean(x, first_row, Shape::block_rows, shared.far.centre);
   typename Tile::Rows rows[Shape::row_tiles];
   const int warp_row = warp_index() % Shape::row_warps * Shape::warp_rows;
 #pragma unroll
@@ -299,16 +245,32 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
       return 2 * fmaf(u, truncated_fraction(D), u);
     });
   }
-  bool are_far = false;
-  for (int row = threadIdx.x; row < Shape::block_rows; row += Shape::threads) {
-    are_far = are_far || !(square_of_row(row) <= most_square<D>);
+  bool has_far_row = false;
+  for (int row = static_cast<int>(threadIdx.x); row < Shape::block_rows; row += Shape::threads) {
+    const bool is_far = first_row + row < problem.rows && square_is_far<D>(square_of_row(row));
+    const unsigned of_warp = __ballot_sync(full_warp, is_far);
+    if (lane_index() == 0) shared.far.rows[row / warp_threads] = of_warp;
+    has_far_row = has_far_row || is_far;
   }
-  const bool rows_are_far = __syncthreads_or(are_far);
-  if (threadIdx.x == 0) shared.far = FarTiles{rows_are_far ? range.begin : range.end, {}, 0};
-  if (rows_are_far) {
-    if (threadIdx.x == 0) far_tiles[blockIdx.x] = shared.far;
-    signals.wait();
-    return;
+  if (threadIdx.x == 0) {
+    shared.far.has_any = 0;
+    shared.far.leave_from(range.end);
+  }
+  if (__syncthreads_or(has_far_row)) {
+    if (!block_leave_rows(shared.far, problem.rows - first_row)) {
+      block_leave_all(shared.far, range.begin);
+      block_copy(shared.far, far_points[blockIdx.x]);
+      signals.wait();
+      return;
+    }
+    // In the products they lie at the centre.
+#pragma unroll
+    for (int r = 0; r < 2 * Shape::row_tiles; ++r) {
+      const auto last = static_cast<int>(problem.rows - 1 - first_row);
+      if (shared.far.has_row(min(warp_row + r * 8 + lane_index() / 4, last))) {
+        rows[r / 2].set(r % 2, [](int) { return 0.0f; });
+      }
+    }
   }
 
   for (std::int64_t first = range.begin; first < range.end; first += Storage::tile) {
@@ -316,26 +278,28 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     if constexpr (!Storage::Signals::is_fetched_ahead) fetch_signals(first);
     __syncthreads();  // all threads are done with the last tile
     fetched.store(relative, width, shared.gram.columns);
-    bool is_far = false;
+    bool has_far = false;
 #pragma unroll
     for (int n = 0; n < divide_up(Storage::tile, Shape::threads); ++n) {
       const int t = static_cast<int>(threadIdx.x) + n * Shape::threads;
       if (Storage::tile % Shape::threads != 0 && t >= Storage::tile) break;
       const float square = shared.gram.columns.squares[0][t];
-      is_far = is_far || !(square <= most_square<D>);
+      has_far = has_far || square_is_far<D>(square);
       signals.store(n, t, square, shared.gram.weights);
     }
     // (In fewer dimensions 2^-|v|^2 is not small enough for that.)
-    if constexpr (D > 32) {
-      const bool has_small_signals = block_has_small_signals(signals.most());
-      is_far = is_far || has_small_signals;
-    }
+    bool has_small_signals = false;
+    if constexpr (D > 32) has_small_signals = block_has_small_signals(signals.most());
     signals.wait();
-    const bool tile_is_far = __syncthreads_or(is_far);
+    bool is_left = __syncthreads_or(has_far || has_small_signals);
+    if (is_left && !has_small_signals) {
+      is_left = !block_leave_columns<D, Shape::threads, typename Storage::Signals>(shared.gram,
+                                                                                   shared.far);
+    }
     fetch(first + Storage::tile);
-    if (!tile_is_far) {
+    if (!is_left) {
       signals.add_tile(rows, shared.gram.columns, shared.gram.weights, width, totals);
-    } else if (block_note_far(shared.far, first)) {
+    } else if (block_leave_tile(shared.far, first)) {
       signals.wait();  // what is fetched goes where the sums will be
       break;
     }
@@ -344,11 +308,12 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   // A sum that is not finite has overflowed, or has a term that is not finite: from the
   // differences.
   if (__syncthreads_or(!totals.are_finite())) {
-    if (threadIdx.x == 0) far_tiles[blockIdx.x] = FarTiles{range.begin, {}, 0};
+    block_leave_all(shared.far, range.begin);
+    block_copy(shared.far, far_points[blockIdx.x]);
     return;
   }
 
-  __syncthreads();  // all threads are done with the last tile
+  // (All threads are done with the last tile.)
   signals.store_sums(totals, shared.sums);
   __syncthreads();  // the sums are there
   // A thread has rows threadIdx.x, + threads, ...
@@ -375,13 +340,13 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     const float factor = lanes_of_row * exp2_of(-square_of_row(row));
     problem.reduction.merge(state, Form::state(factor, sum));
   });
-  const bool has_far = shared.far.count > 0 || shared.far.rest < range.end;
-  if (threadIdx.x == 0) far_tiles[blockIdx.x] = shared.far;
-  if (has_far) {
+  if (shared.far.has_any != 0) {
+    block_copy(shared.far, far_points[blockIdx.x]);
     for_each_row(
         [&](std::int64_t i, int, State& state) { partials[part * problem.rows + i] = state; });
     return;
   }
+  if (threadIdx.x == 0) far_points[blockIdx.x].has_any = 0;
   const std::int64_t end_row = min(first_row + Shape::block_rows, problem.rows);
   block_finish_rows(problem, split, first_row, end_row, partials, tickets, [&](auto act) {
     for_each_row([&](std::int64_t i, int, State& state) { act(i, state); });

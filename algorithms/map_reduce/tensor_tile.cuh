@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "core/divide_up.hpp"
+#include "core/warp.cuh"
 #include "map_reduce/arrays.cuh"
 #include "map_reduce/tensor_fragments.cuh"
 
@@ -56,6 +57,40 @@ __device__ __forceinline__ void block_find_centre(const Array<T, D>& x, std::int
       }
     }
     centre[k] = count == 1 || count == 0 ? sum : sum / count;
+  }
+  __syncthreads();  // the centre is there
+}
+
+/// The same from 64 rows, by a warp for each coordinate: of a normal cloud a seventh fewer rows lie
+/// far from it.
+template <class T, int D>
+__device__ __forceinline__ void block_find_mean(const Array<T, D>& x, std::int64_t first_row,
+                                                std::int64_t block_rows, float (&centre)[D]) {
+  constexpr int lanes = 4;
+  constexpr int sampled = 16 * lanes;
+  constexpr int at_once = warp_threads / lanes;
+  const std::int64_t rows = min(block_rows, x.count - first_row);
+  for (int first = warp_index() * at_once; first < D;
+       first += static_cast<int>(blockDim.x) / lanes) {
+    const int k = first + lane_index() / lanes;
+    float sum = 0;
+    float count = 0;
+#pragma unroll
+    for (int s = 0; s < sampled / lanes; ++s) {
+      const std::int64_t i = first_row + (s * lanes + lane_index() % lanes) * rows / sampled;
+      const float coordinate = x.data[i * D + min(k, D - 1)];
+      if (isfinite(coordinate)) {
+        sum += coordinate * (1.0f / sampled);
+        count += 1.0f / sampled;
+      }
+    }
+#pragma unroll
+    for (int distance = 1; distance < lanes; distance *= 2) {
+      sum += __shfl_xor_sync(full_warp, sum, distance);
+      count += __shfl_xor_sync(full_warp, count, distance);
+    }
+    if (k < D && lane_index() % lanes == 0)
+      centre[k] = count == 1 || count == 0 ? sum : sum / count;
   }
   __syncthreads();  // the centre is there
 }

@@ -43,12 +43,17 @@ template <class T, int D, int E>
 struct Points {
   explicit Points(const Parameters& problem)
       : different(different_rows(problem.integer("m"), problem.integer("n"), D, E)),
-        x(uniform<T>(different * D, seed_of(problem, 1), 0, problem.integer("extent"))),
-        y(uniform<T>(problem.integer("n") * D, seed_of(problem, 2), 0, problem.integer("extent"))),
+        x(coordinates(problem, different * D, 1)),
+        y(coordinates(problem, problem.integer("n") * D, 2)),
         b(uniform<T>(problem.integer("n") * E, seed_of(problem, 3), -0.5)) {
     repeat(x, problem.integer("m") * D);
   }
 
+  static std::vector<T> coordinates(const Parameters& problem, std::int64_t count,
+                                    std::uint64_t which) {
+    return uniform<T>(count, seed_of(problem, which), 0, problem.integer("extent"),
+                      problem.integer("averaged"));
+  }
   static std::uint64_t seed_of(const Parameters& problem, std::uint64_t which) {
     return 4 * static_cast<std::uint64_t>(problem.integer("seed")) + which;
   }

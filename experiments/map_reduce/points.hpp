@@ -10,15 +10,19 @@
 
 namespace warpath::experiments::pairs {
 
-/// Uniform in [low, low + extent), multiples of 2^-24 extent: exact in float for an extent of 1.
+/// Uniform in [low, low + extent), multiples of 2^-24 extent: exact in float for an extent of 1. Or
+/// the means of so many such numbers.
 template <class T>
-std::vector<T> uniform(std::int64_t count, std::uint64_t seed, double low,
-                       std::int64_t extent = 1) {
+std::vector<T> uniform(std::int64_t count, std::uint64_t seed, double low, std::int64_t extent = 1,
+                       std::int64_t averaged = 1) {
   std::mt19937_64 random(seed);
   std::vector<T> values(static_cast<std::size_t>(count));
   for (T& value : values) {
-    value = static_cast<T>(
-        static_cast<double>(random() >> 40) * 0x1p-24 * static_cast<double>(extent) + low);
+    std::uint64_t sum = 0;
+    for (std::int64_t n = 0; n < averaged; ++n) sum += random() >> 40;
+    value = static_cast<T>(static_cast<double>(sum) * 0x1p-24 * static_cast<double>(extent) /
+                               static_cast<double>(averaged) +
+                           low);
   }
   return values;
 }

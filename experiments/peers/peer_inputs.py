@@ -54,10 +54,16 @@ def mt19937_64(seed: int, count: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=4)
-def uniform(count: int, seed: int, low: float, number: str, extent: int = 1) -> np.ndarray:
-    """Multiples of 2^-24 extent in [low, low + extent), of type `number`; not to be written to."""
-    top = (mt19937_64(seed, count) >> np.uint64(40)).astype(np.float64)
-    values = (top * 2.0**-24 * extent + low).astype(number)
+def uniform(
+    count: int, seed: int, low: float, number: str, extent: int = 1, averaged: int = 1
+) -> np.ndarray:
+    """Multiples of 2^-24 extent in [low, low + extent), of type `number`; not to be written to.
+
+    Or the means of so many such numbers.
+    """
+    top = (mt19937_64(seed, count * averaged) >> np.uint64(40)).astype(np.float64)
+    sums = top.reshape(count, averaged).sum(axis=1)
+    values = (sums * 2.0**-24 * extent / averaged + low).astype(number)
     values.flags.writeable = False
     return values
 
@@ -100,9 +106,10 @@ def make_points(problem: Problem) -> Points:
     m, n, d, e, number = problem.m, problem.n, problem.d, problem.e, problem.number
     different = different_rows(m, n, d, e)
     seed = 4 * problem.seed
+    place = (0.0, number, problem.extent, problem.averaged)
     return Points(
         problem,
-        uniform(different * d, seed + 1, 0.0, number, problem.extent).reshape(different, d),
-        uniform(n * d, seed + 2, 0.0, number, problem.extent).reshape(n, d),
+        uniform(different * d, seed + 1, *place).reshape(different, d),
+        uniform(n * d, seed + 2, *place).reshape(n, d),
         uniform(n * e, seed + 3, -0.5, number).reshape((n, e) if e > 1 else n),
     )

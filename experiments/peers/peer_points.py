@@ -24,7 +24,7 @@ Json = dict[str, Any]
 class Problem:
     """The parameters that shape a problem: m rows, n columns, d dimensions, e numbers a signal.
 
-    Coordinates of points lie in [0, extent).
+    Coordinates of points lie in [0, extent); they are means of so many uniform numbers.
     """
 
     m: int
@@ -36,6 +36,7 @@ class Problem:
     seed: int
     e: int = 1
     extent: int = 1
+    averaged: int = 1
 
     @property
     def pairs(self) -> int:

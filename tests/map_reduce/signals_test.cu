@@ -181,10 +181,11 @@ TEST(Signals, TakeMemoryEvenInOnePart) {
            {Variant::tensor, 192, 0, 1});
   EXPECT_EQ(made.parts, 1);
   const std::int64_t lines = 2 + 128 / 8;
-  EXPECT_EQ(made.extra_bytes, made.takes_warpgroups
-                                  ? 3 * (128 * 32 + 128 * 32 + 16 * lines + 32 + 16)
-                                  : 2 * (256 * 32 + 32) + 10 * 2 * 5 * 4 +
-                                        static_cast<std::int64_t>(sizeof(detail::FarTiles)));
+  EXPECT_EQ(made.extra_bytes,
+            made.takes_warpgroups
+                ? 3 * (128 * 32 + 128 * 32 + 16 * lines + 32 + 16)
+                : 2 * (256 * 32 + 32) + 10 * 2 * 5 * 4 +
+                      static_cast<std::int64_t>(sizeof(detail::FarPoints<3, 256>)));
 }
 
 // From addresses where signals can be read in whole vectors, and where they cannot: in up to 16

@@ -384,12 +384,14 @@ CPP_POINTS = """
 #include <cstdio>
 using namespace warpath::experiments::pairs;
 template <class T> void write(std::int64_t m, std::int64_t n, std::int64_t d, std::int64_t e,
-                              std::uint64_t seed, std::int64_t extent = 1) {
-  auto x = uniform<T>(different_rows(m, n, d, e) * d, 4 * seed + 1, 0, extent);
+                              std::uint64_t seed, std::int64_t extent = 1,
+                              std::int64_t averaged = 1) {
+  auto x = uniform<T>(different_rows(m, n, d, e) * d, 4 * seed + 1, 0, extent, averaged);
   repeat(x, m * d);
   std::fwrite(x.data(), sizeof(T), x.size(), stdout);
   for (const auto& a :
-       {uniform<T>(n * d, 4 * seed + 2, 0, extent), uniform<T>(n * e, 4 * seed + 3, -0.5)}) {
+       {uniform<T>(n * d, 4 * seed + 2, 0, extent, averaged),
+        uniform<T>(n * e, 4 * seed + 3, -0.5)}) {
     std::fwrite(a.data(), sizeof(T), a.size(), stdout);
   }
 }
@@ -398,6 +400,7 @@ int main() {
   write<double>(5, 700, 16, 1, 42);
   write<float>(900, 300000, 3, 16, 7);
   write<float>(100, 1000, 3, 1, 7, 100);
+  write<float>(100, 1000, 3, 1, 7, 5, 12);
   write<float>(2000, 2000000, 1, 1, 0);
 }
 """
@@ -415,6 +418,7 @@ def test_points_are_those_of_warpath_bit_by_bit(tmp_path):
         problem(m=5, n=700, d=16, number="float64", seed=42),
         problem(m=900, n=300_000, e=16),
         problem(extent=100),
+        problem(extent=5, averaged=12),
         problem(m=2000, n=2_000_000, d=1, seed=0),  # its rows repeat 1187 points
     )
     for each in problems:

@@ -146,6 +146,16 @@ def extents(backend):
     ]
 
 
+def clouds(backend):
+    variants = ("automatic", "tuned_2d", "triton")
+    problems = [(extent, m) for extent in (4, 7) for m in (10**4, 10**5)]
+    return [
+        row(name, backend, extent=extent, averaged=12, m=m, n=m)
+        for extent, m in problems
+        for name in variants
+    ]
+
+
 def many_dimensions(backend):
     kinds = [{"d": d, "e": e} for d, e in ((16, 1), (64, 1), (64, 16))]
     return in_many_dimensions(backend, kinds, "triton")
@@ -190,5 +200,5 @@ def choice(backend):
 
 ROWS = {"published": published, "variants": variants, "block_size": block_size}
 ROWS |= {"memory": memory, "claims": claims, "cases": cases, "accuracy": accuracy}
-ROWS |= {"few_rows": few_rows, "signals": signals, "choice": choice, "extents": extents}
+ROWS |= {"few_rows": few_rows, "signals": signals, "choice": choice, "extents": extents, "clouds": clouds}
 ROWS |= {"many_dimensions": many_dimensions, "nearest": nearest, "k_nearest": k_nearest}
