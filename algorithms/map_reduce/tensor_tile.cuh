@@ -61,8 +61,7 @@ __device__ __forceinline__ void block_find_centre(const Array<T, D>& x, std::int
   __syncthreads();  // the centre is there
 }
 
-/// The same from 64 rows, by a warp for each coordinate: of a normal cloud a seventh fewer rows lie
-/// far from it.
+/// The same from 64 rows, by four lanes for each coordinate: fewer rows lie far from it.
 template <class T, int D>
 __device__ __forceinline__ void block_find_mean(const Array<T, D>& x, std::int64_t first_row,
                                                 std::int64_t block_rows, float (&centre)[D]) {

@@ -116,11 +116,11 @@ MUTATIONS = [
     ),
     (
         "far tiles: what is left of a part is its last far tile only",
-        "return <<<count == FarTiles::most ||| false>>>;",
+        "return <<<count == Far::most_tiles ||| false>>>;",
     ),
     (
         "far tiles: near columns of the part are left out",
-        "state = has_partials ? <<<partials[part * problem.rows + i] ||| problem.reduction.neutral()>>> : problem.reduction.neutral();",
+        "state = has_partials ? <<<partials_of_part[i] ||| problem.reduction.neutral()>>> : problem.reduction.neutral();",
     ),
     (
         "far tiles: a thread's rows are neighbours",
@@ -128,7 +128,7 @@ MUTATIONS = [
     ),
     (
         "far tiles: groups of threads have the same columns",
-        "thread_reduce_tile<rows>(problem, rows_, states_, columns + <<<group() * share ||| 0>>>, first + from, min(share, width - from));",
+        "thread_reduce_tile<rows>(problem, rows_, states_, columns + <<<group() * share ||| 0>>>, 0, min(share, width - from));",
     ),
     (
         "far tiles: few rows have no more groups than many",
@@ -136,7 +136,31 @@ MUTATIONS = [
     ),
     (
         "far tiles: partial results that no kernel has written are read",
-        "const bool has_partials = <<<far.count > 0 || far.rest > range.begin ||| true>>>;",
+        "const bool has_partials = <<<far.rest > range.begin ||| true>>>;",
+    ),
+    (
+        "far points: a far row's pairs with far columns count twice",
+        "if (<<<!far.has_row(row) ||| true>>>) problem.reduction.merge(states[r], state);",
+    ),
+    (
+        "far points: far columns of tiles that are left count twice",
+        "if (is_far && <<<!is_left(j) ||| true>>>) own |= 1u << n;",
+    ),
+    (
+        "far points: a far column stays in the products",
+        "{{{Signals::take_out(t, gram.columns, gram.weights); ||| ;}}}",
+    ),
+    (
+        "far points: far columns that another warp has found are lost",
+        "{{{if (warp < warp_index()) to += shared.found_by_warp[warp]; ||| ;}}}",
+    ),
+    (
+        "far points: only the first four far rows are summed",
+        "return <<<lane_index() % lanes_ * R + r ||| r>>>;",
+    ),
+    (
+        "far points: far rows get one warp's columns",
+        "for (int warp = 0; warp < <<<Threads / warp_threads ||| 1>>>; ++warp) { if (warp == warp_index() && lane_index() < lanes_) {",
     ),
     (
         "warpgroup sums: tiles that are far count twice",
