@@ -729,7 +729,9 @@ def clouds(archive: Archive) -> Figure:
         archive,
         archive.timed_rows(every),
         every,
-        lambda row: f"{row.params['extent'] / row.params['averaged']:.2f}, {_size(row)}",
+        lambda row: (
+            f"deviation {row.params['extent'] / row.params['averaged']:.2f}, {_size(row)}"
+        ),
         "deviation in widths; rows x columns",
         "Points of a normal cloud: Gaussian sum, D = 3, float32",
     )
