@@ -8,13 +8,13 @@
 // so that what is left of a pair is an exponential, and a multiply-add with the column's weight
 // w 2^-|v|^2. (Signals of several numbers: tensor_signals.cuh.)
 //
-// How the form stays accurate: it subtracts squares that the distance does not have. Tiles with
-// columns that lie too far from the centre for the accuracy, or are not finite, or whose signals
-// are all tiny, are left to far_tiles_kernel, which computes them from the differences; one row
-// that is far leaves all tiles of the block's part, since every tile has the block's rows. So does
-// a block that finds a sum that is not finite (an overflow, or a signal that is not finite): every
-// scheme then gives the same. (In a kernel of their own differences take no registers from the
-// products, and have those that they need.)
+// How the form stays accurate: it subtracts squares that the distance does not have. Rows and
+// columns that lie too far from the centre for the accuracy, or are not finite, are taken out of
+// the products and left to far_points_kernel, which computes them from the differences; so are
+// tiles that have many such columns, or whose signals are all tiny, and all of the part of a block
+// that has many such rows, or finds a sum that is not finite (an overflow, or a signal that is not
+// finite): every scheme then gives the same. (In a kernel of their own differences take no
+// registers from the products, and have those that they need.)
 #pragma once
 
 #include <cstdint>
@@ -266,7 +266,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     // In the products they lie at the centre.
 #pragma unroll
     for (int r = 0; r < 2 * Shape::row_tiles; ++r) {
-      const auto last = static_cast<int>(problem.rows - 1 - first_row);
+      const auto last =
+          static_cast<int>(min(problem.rows - 1 - first_row, std::int64_t{Shape::block_rows - 1}));
       if (shared.far.has_row(min(warp_row + r * 8 + lane_index() / 4, last))) {
         rows[r / 2].set(r % 2, [](int) { return 0.0f; });
       }
