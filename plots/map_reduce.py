@@ -709,13 +709,19 @@ def signals(archive: Archive) -> Figure:
     )
 
 
+def _choice_and_threads(
+    archive: Archive, peer: str, name: Callable[[Row], str], what: str, title: str
+) -> Figure:
+    """Our choice beside threads over rows or columns, and the peer."""
+    every = ("automatic", "tuned_2d", peer)
+    return _cases_figure(archive, archive.timed_rows(every), every, name, what, title)
+
+
 def extents(archive: Archive) -> Figure:
     """Time by how far apart points are."""
-    every = ("automatic", "tuned_2d", "triton")
-    return _cases_figure(
+    return _choice_and_threads(
         archive,
-        archive.timed_rows(every),
-        every,
+        "triton",
         lambda row: f"edge {row.params['extent']}, {_size(row)}",
         "edge in widths; rows x columns",
         "Points in a cube of an edge of many widths: Gaussian sum, D = 3, float32",
@@ -724,30 +730,23 @@ def extents(archive: Archive) -> Figure:
 
 def clouds(archive: Archive) -> Figure:
     """Time by how wide a normal cloud of points is."""
-    every = ("automatic", "tuned_2d", "triton")
-    return _cases_figure(
+
+    def name(row: Row) -> str:
+        deviation = row.params["extent"] / row.params["averaged"]
+        return f"deviation {deviation:.2f}, {_size(row)}"
+
+    return _choice_and_threads(
         archive,
-        archive.timed_rows(every),
-        every,
-        lambda row: (
-            f"deviation {row.params['extent'] / row.params['averaged']:.2f}, {_size(row)}"
-        ),
+        "triton",
+        name,
         "deviation in widths; rows x columns",
         "Points of a normal cloud: Gaussian sum, D = 3, float32",
     )
 
 
-def _in_many_dimensions(
-    archive: Archive, peer: str, name: Callable[[Row], str], what: str, title: str
-) -> Figure:
-    """Our choice beside threads over rows or columns, and the peer."""
-    every = ("automatic", "tuned_2d", peer)
-    return _cases_figure(archive, archive.timed_rows(every), every, name, what, title)
-
-
 def many_dimensions(archive: Archive) -> Figure:
     """Time of sums in many dimensions, of one number a column and of several."""
-    return _in_many_dimensions(
+    return _choice_and_threads(
         archive,
         "triton",
         lambda row: f"D = {row.params['d']}, E = {row.params.get('e', 1)}, {_size(row)}",
@@ -758,7 +757,7 @@ def many_dimensions(archive: Archive) -> Figure:
 
 def nearest(archive: Archive) -> Figure:
     """Time of the nearest column in many dimensions."""
-    return _in_many_dimensions(
+    return _choice_and_threads(
         archive,
         "triton",
         _size_and_dimension,
@@ -769,7 +768,7 @@ def nearest(archive: Archive) -> Figure:
 
 def k_nearest(archive: Archive) -> Figure:
     """Time of several nearest columns in many dimensions."""
-    return _in_many_dimensions(
+    return _choice_and_threads(
         archive,
         "torch_topk",
         lambda row: f"K = {LEAST_COUNTS[row.params['reduction']]}, {_size_and_dimension(row)}",

@@ -9,11 +9,11 @@
 //   Extra memory    naive: M x N values. gpu_2d: ceil(N / K) x M states. tuned_2d and tensor: parts
 //                   x M states, if the columns are in several parts; tensor, of sums that no
 //                   warpgroups multiply, in one part, too, and for each part and block of 128 to
-//                   512 rows 100 to 150 bytes and 4 for each dimension. gpu_1d and tuned_1d: none. A state is what the reduction
-//                   carries along: one to three numbers, 16 bytes for ArgMin, some 12 K for KMin
-//                   and ArgKMin (README.md). tensor, with signals of E >= 4 numbers in up to 16
-//                   dimensions: 32 ceil(E / 8) N bytes more, rounded up
-//                   to whole tiles; where warpgroups multiply, that of the columns' coordinates
+//                   512 rows 100 to 150 bytes and 4 for each dimension. gpu_1d and tuned_1d: none.
+//                   A state is what the reduction carries along: one to three numbers, 16 bytes
+//                   for ArgMin, some 12 K for KMin and ArgKMin (README.md). tensor, with signals
+//                   of E >= 4 numbers in up to 16 dimensions: 32 ceil(E / 8) N bytes more, rounded
+//                   up to whole tiles; where warpgroups multiply, that of the columns' coordinates
 //                   and signals (README.md, "Variants").
 //   Determinism     the same inputs, options and device give the same bits.
 //   Empty inputs    N = 0 gives the reduction's neutral element in every row, M = 0 nothing.
