@@ -6,7 +6,7 @@
 namespace warpath::map_reduce::test {
 namespace {
 
-constexpr std::size_t tile = 256;  ///< columns
+constexpr std::size_t tile_columns = 256;  ///< columns
 
 /// M x N points within a width of each other.
 template <int D, int E>
@@ -84,12 +84,12 @@ TEST(FarPoints, RowsOfBlocksOf128) {
 TEST(FarPoints, ColumnsOfTiles) {
   for (const int count : {1, 31, 32, 33}) {
     SCOPED_TRACE(count);
-    auto data = cloud<3, 1>(140, 5 * tile + 9);
+    auto data = cloud<3, 1>(140, 5 * tile_columns + 9);
     move_out<3>(data.x, 128, 3);
     move_out<3>(data.y, 0, 1);
-    move_out<3>(data.y, 2 * tile + 1, count, 7);
-    move_out<3>(data.y, 3 * tile, count);
-    move_out<3>(data.y, 5 * tile + 8, 1);
+    move_out<3>(data.y, 2 * tile_columns + 1, count, 7);
+    move_out<3>(data.y, 3 * tile_columns, count);
+    move_out<3>(data.y, 5 * tile_columns + 8, 1);
     expect_sums(data);
   }
 }
@@ -99,24 +99,25 @@ TEST(FarPoints, ColumnsOfTiles) {
 TEST(FarPoints, ColumnsOfManyTiles) {
   for (const std::size_t step : {9, 43, 400}) {
     SCOPED_TRACE(step);
-    constexpr std::size_t N = 35 * tile + 31;
+    constexpr std::size_t N = 35 * tile_columns + 31;
     auto data = cloud<3, 1>(140, N);
     move_out<3>(data.x, 128, 3);
     move_out<3>(data.y, 1, static_cast<int>((N - 1) / step), step);
-    move_out<3>(data.y, 11 * tile, tile);
-    move_out<3>(data.y, 20 * tile, 2 * tile);
+    move_out<3>(data.y, 11 * tile_columns, tile_columns);
+    move_out<3>(data.y, 20 * tile_columns, 2 * tile_columns);
     expect_sums(data);
   }
 }
 
 // Rows, columns, more tiles than are noted one by one, and then all that is left of the part.
 TEST(FarPoints, OfAllKinds) {
-  constexpr std::size_t N = 12 * tile + 31;
+  constexpr std::size_t N = 12 * tile_columns + 31;
   auto data = cloud<3, 1>(2300, N);
   ASSERT_EQ(block_rows_of(2300, N), 256);
   move_out<3>(data.x, 300, 9, 11);
   move_out<3>(data.y, 1, static_cast<int>((N - 1) / 50), 50);
-  for (const std::size_t far : {1, 2, 4, 5, 6, 8, 10}) move_out<3>(data.y, far * tile, tile);
+  for (const std::size_t far : {1, 2, 4, 5, 6, 8, 10})
+    move_out<3>(data.y, far * tile_columns, tile_columns);
   expect_sums(data);
 }
 
