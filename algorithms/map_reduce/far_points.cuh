@@ -171,10 +171,9 @@ class FewRows {
     }
   }
 
-  /// Adds `width` columns of a tile that has room for Tile. No thread waits.
-  template <int Tile>
+  /// Adds `width` columns. No thread waits.
   __device__ __forceinline__ void add(const Problem& problem,
-                                      const Staged<ColumnOf<Problem>> (&columns)[Tile], int width) {
+                                      const Staged<ColumnOf<Problem>>* columns, int width) {
     const int share = divide_up(width, 16 * groups()) * 16;
     const int from = min(static_cast<int>(threadIdx.x) / lanes_ * share, width);
     thread_reduce_tile<R>(problem, rows_, states_, columns + from, 0, min(share, width - from));

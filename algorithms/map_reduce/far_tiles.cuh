@@ -56,9 +56,8 @@ class FarRows {
   }
 
   /// Adds `width` columns, of a sum that does not ask which they are. No thread waits.
-  template <int Tile>
   __device__ __forceinline__ void add(const Problem& problem,
-                                      const Staged<ColumnOf<Problem>> (&columns)[Tile], int width) {
+                                      const Staged<ColumnOf<Problem>>* columns, int width) {
     // Threads that are too few for a group have no columns.
     const int share = divide_up(width, 16 * groups()) * 16;
     const int from = min(group() * share, width);
