@@ -237,8 +237,9 @@ class SinglePass {
   /// The helper draws the block's k-th tile.
   __device__ void draw(int k) {
     TileTicket ticket;
-    if (is_more_) ticket = look_back_.draw();
+    if (is_more_) ticket = look_back_.draw(k == 0 ? TileTicket{} : drawn(k - 1).ticket);
     is_more_ = ticket.tile >= 0;
+    if (k == 0 && is_more_) look_back_.prefetch(ticket);
     SetTile tile;
     if (is_more_) {
       tile = partitioned_tile(ticket.tile, Shape::tile_items, a_.count, b_.count, ends_);

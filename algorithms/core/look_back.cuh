@@ -6,7 +6,7 @@
 // wait only for earlier tickets, whose blocks already run: so every wait ends, whatever the
 // scheduling.
 //
-// Better than the paper, in two ways:
+// Better than the paper, in three ways:
 // - A look is three coalesced loads, however far back it reaches; the paper's walk takes one round
 //   trip for every 32 tiles. For this, tiles are grouped in rows of 32. A tile publishes its sum,
 //   and adds it to the sum of its row; the last tile of a row, once it knows the sum before it,
@@ -15,6 +15,8 @@
 //   than a GPU has in flight.
 // - No launch clears the words. There are two halves of them: a call uses one and clears the other
 //   for the next call; the ticket says which. So a call is one kernel, in a replayed graph as well.
+// - A small call waits for less: where there are no more tiles than blocks, a block draws once, and
+//   the words that it will look at are brought to L2 while it counts its tile.
 //
 // The paper's words: its aggregate is a tile's `sum` here; its inclusive prefix is published for
 // the last tile of a row only, as the next row's `checkpoint`.
@@ -28,6 +30,7 @@
 
 #include "core/divide_up.hpp"
 #include "core/launch.cuh"
+#include "core/prefetch.cuh"
 #include "core/warp.cuh"
 
 namespace warpath {
@@ -61,21 +64,41 @@ class LookBack {
 
   [[nodiscard]] __device__ std::int64_t tiles() const { return tiles_; }
 
-  /// Takes the next tile for this block. One full warp. Every block draws until it gets -1, and
-  /// then no more. The later a tile is drawn the better: from then on, all later tiles wait for its
-  /// sum.
-  [[nodiscard]] __device__ TileTicket draw() const {
+  /// Takes the next tile for this block, which took `last` before; {} if it took none. One full
+  /// warp. Every block draws until it gets -1, and then no more. The later a tile is drawn the
+  /// better: from then on, all later tiles wait for its sum.
+  [[nodiscard]] __device__ TileTicket draw(TileTicket last) const {
+    // If there are no more tiles than blocks, a block's second draw would find none.
+    const bool draws_once = tiles_ <= gridDim.x;
+    if (draws_once && last.tile >= 0) return {-1, last.half};
     std::uint64_t drawn = 0;
     if (lane_index() == 0) drawn = Long(header()[0]).fetch_add(1, cuda::std::memory_order_relaxed);
     drawn = __shfl_sync(full_warp, drawn, 0);
     const int half = static_cast<int>(drawn >> 63);
     const auto number = static_cast<std::int64_t>(drawn & ~published);
-    if (number < tiles_) return {number, half};
     // The last draw of a call gives the other half to the next call.
-    if (number == tiles_ + gridDim.x - 1 && lane_index() == 0) {
+    const std::int64_t draws = (draws_once ? 0 : tiles_) + gridDim.x;
+    if (number == draws - 1 && lane_index() == 0) {
       Long(header()[0]).store(half == 0 ? published : 0, cuda::std::memory_order_relaxed);
     }
-    return {-1, half};
+    return {number < tiles_ ? number : -1, half};
+  }
+
+  /// Has the words brought to L2 that the tile's publish() and sum_before() go to first. One full
+  /// warp.
+  __device__ void prefetch(TileTicket ticket) const {
+    const std::int64_t row = ticket.tile / warp_threads;
+    // The sums of a row may lie in five sectors.
+    constexpr int sector_words = 32 / sizeof(std::uint32_t);
+    constexpr int sectors = warp_threads / sector_words + 1;
+    if (lane_index() < sectors) {
+      const int word = min(lane_index() * sector_words, warp_threads - 1);
+      prefetch_to_l2(sums(ticket.half) + row * warp_threads + word);
+    } else if (lane_index() == sectors) {
+      prefetch_to_l2(row_sums(ticket.half) + row);
+    } else if (lane_index() == sectors + 1) {
+      prefetch_to_l2(checkpoints(ticket.half) + row);
+    }
   }
 
   /// Clears a tile's share of the words that the previous call used. One full warp, once for each
@@ -111,15 +134,18 @@ class LookBack {
     const int place_in_row = static_cast<int>(ticket.tile % warp_threads);
     const bool is_before = lane_index() < place_in_row;
     // Nothing comes before the first row; in memory there are the rows of the sum before.
-    const bool is_start = ticket.tile / warp_threads == lane_index();
+    const bool is_row_before = lane_index() < ticket.tile / warp_threads;
+    const bool is_start = lane_index() == ticket.tile / warp_threads;
     std::uint64_t before = 0;
     wait_until([&] {
       // Lane i looks at tile i of the own row, at the row i + 1 rows up, and at what comes before
-      // the row i rows up.
-      const std::uint32_t in_row = read(sums(ticket.half) + row * warp_threads + lane_index());
-      const std::uint64_t row_sum = read(row_sums(ticket.half) + row - 1 - lane_index());
-      const std::uint64_t checkpoint =
-          is_start ? published : read(checkpoints(ticket.half) + row - lane_index());
+      // the row i rows up. At no more than it needs: many blocks look at the same few lines.
+      const std::uint32_t in_row =
+          is_before ? read(sums(ticket.half) + row * warp_threads + lane_index()) : 0;
+      const std::uint64_t row_sum =
+          is_row_before ? read(row_sums(ticket.half) + row - 1 - lane_index()) : 0;
+      std::uint64_t checkpoint = is_start ? published : 0;
+      if (is_row_before) checkpoint = read(checkpoints(ticket.half) + row - lane_index());
       // The nearest checkpoint ends the look; every row after it must be complete.
       const unsigned known = __ballot_sync(full_warp, checkpoint != 0);
       if (known == 0) return false;
@@ -129,7 +155,7 @@ class LookBack {
           (is_before && in_row == 0) || (is_row_counted && row_sum / one_tile != warp_threads);
       if (__any_sync(full_warp, is_missing)) return false;
       // Below 2^31 in a lane, but not over the warp.
-      const std::uint64_t sum = (is_before ? in_row & ~sum_published : 0) +
+      const std::uint64_t sum = (in_row & ~sum_published) +
                                 (is_row_counted ? static_cast<unsigned>(row_sum % one_tile) : 0);
       before = __shfl_sync(full_warp, checkpoint & ~published, rows_up) + warp_sum(sum);
       return true;
@@ -148,7 +174,7 @@ class LookBack {
   static constexpr std::uint32_t sum_published = 1u << 31;
   static constexpr std::uint64_t one_tile =
       1ull << 32;  // a row's word: how many tiles, above the sum of them
-  static constexpr std::int64_t window_rows = warp_threads;
+  static constexpr std::int64_t unused_rows = warp_threads;
   // The ticket, whose top bit is the half, and for each half the rows of its last call.
   static constexpr std::int64_t header_bytes = 256;
 
@@ -156,20 +182,20 @@ class LookBack {
   static constexpr std::int64_t rows(std::int64_t tiles) { return tiles / warp_threads + 1; }
   /// The rows of one sum come after those of another.
   [[nodiscard]] __device__ std::int64_t first_row(int which) const { return which * rows(tiles_); }
-  // A half: checkpoints, row sums and sums. Before the first two lies a window of rows that are
-  // never written, so that a look needs not ask where the first row is.
+  // A half: checkpoints, row sums and sums. Before each of the first two, 256 bytes stay unused:
+  // without them, large calls took up to 0.4 % longer on an H200.
   static constexpr std::int64_t half_bytes(std::int64_t rows) {
-    return 2 * (rows + window_rows) * static_cast<std::int64_t>(sizeof(std::uint64_t)) +
+    return 2 * (rows + unused_rows) * static_cast<std::int64_t>(sizeof(std::uint64_t)) +
            rows * warp_threads * static_cast<std::int64_t>(sizeof(std::uint32_t));
   }
   __device__ std::uint64_t* header() const { return reinterpret_cast<std::uint64_t*>(memory_); }
   __device__ std::uint64_t* checkpoints(int half) const {
     return reinterpret_cast<std::uint64_t*>(memory_ + header_bytes +
                                             half * half_bytes(row_capacity_)) +
-           window_rows;
+           unused_rows;
   }
   __device__ std::uint64_t* row_sums(int half) const {
-    return checkpoints(half) + row_capacity_ + window_rows;
+    return checkpoints(half) + row_capacity_ + unused_rows;
   }
   __device__ std::uint32_t* sums(int half) const {
     return reinterpret_cast<std::uint32_t*>(row_sums(half) + row_capacity_);

@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(Threads)
     exclusive_sum_kernel(std::int64_t* counts, std::int64_t count, LookBack look_back,
                          std::int64_t* total) {
   auto& shared = dynamic_shared<ScanStorage>();
-  for (;;) {
-    const TileTicket ticket = block_draw(look_back, shared.tile);
+  for (TileTicket ticket;;) {
+    ticket = block_draw(look_back, ticket, shared.tile);
     if (ticket.tile < 0) return;
     const std::int64_t mine = ticket.tile * Threads + threadIdx.x;
     std::int64_t sum = 0;

@@ -139,8 +139,8 @@ __global__ void __launch_bounds__(LevelShape::threads)
   auto& shared = dynamic_shared<LevelStorage>();
   grid_store_medians(level, primary, medians);
 
-  for (;;) {
-    const TileTicket ticket = block_draw(look_back, shared.tile);
+  for (TileTicket ticket;;) {
+    ticket = block_draw(look_back, ticket, shared.tile);
     if (ticket.tile < 0) break;
 
     const std::int64_t array = ticket.tile / tiles_of_array(level);

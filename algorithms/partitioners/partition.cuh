@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(Shape::threads)
   const int warp = warp_index();
   const int part_begin = warp * Shape::warp_items;
 
-  for (;;) {
-    const TileTicket ticket = block_draw(look_back, shared.tile);
+  for (TileTicket ticket;;) {
+    ticket = block_draw(look_back, ticket, shared.tile);
     if (ticket.tile < 0) break;
 
     const std::int64_t index = ticket.tile * Shape::tile_items;

@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   auto& shared = dynamic_shared<SegmentTileStorage>();
   grid_store_medians(level, primary, medians);
 
-  for (;;) {
-    const TileTicket ticket = block_draw(look_back, shared.tile);
+  for (TileTicket ticket;;) {
+    ticket = block_draw(look_back, ticket, shared.tile);
     if (ticket.tile < 0) break;
 
     const SegmentTile tile(level, ticket.tile);

@@ -48,9 +48,10 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   using Companion = typename Rule::Companion;
   auto& shared = dynamic_shared<SinglePassStorage<Rule, Shape>>();
   const TilePointers<Item, Companion> tile{shared.items.elements(), shared.companions.elements()};
+  prefetch_tile_of_block<Shape::tile_items>(in);
 
-  for (;;) {
-    const TileTicket ticket = block_draw(look_back, shared.tile);
+  for (TileTicket ticket;;) {
+    ticket = block_draw(look_back, ticket, shared.tile);
     if (ticket.tile < 0) break;
 
     const std::int64_t index = ticket.tile * Shape::tile_items;

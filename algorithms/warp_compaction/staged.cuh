@@ -131,9 +131,10 @@ __global__ void __launch_bounds__(Shape::threads)
   auto& shared = dynamic_shared<StagedStorage<Rule, Shape>>();
   const int segment = warp_index() * Shape::segment_items;
   std::uint16_t* const list = shared.kept + segment;
+  prefetch_tile_of_block<Shape::tile_items>(in);
 
-  for (;;) {
-    const TileTicket ticket = block_draw(look_back, shared.tile);
+  for (TileTicket ticket;;) {
+    ticket = block_draw(look_back, ticket, shared.tile);
     if (ticket.tile < 0) break;
 
     const std::int64_t index = ticket.tile * Shape::tile_items;

@@ -2,6 +2,7 @@
 // tiles and many, grids of any size, calls that follow each other on one workspace, and looks that
 // must reach as far back as one can.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
 #include "../test_size.hpp"
@@ -28,8 +29,8 @@ void PrintTo(const Found& found, std::ostream* out) {
 
 /// One warp a block: draws tiles one by one.
 __global__ void scan_kernel(LookBack look_back, const unsigned* sums, Found* found) {
-  for (;;) {
-    const TileTicket ticket = look_back.draw();
+  for (TileTicket ticket;;) {
+    ticket = look_back.draw(ticket);
     if (ticket.tile < 0) return;
     const unsigned sum = sums[ticket.tile];
     if (lane_index() == 0) look_back.publish(ticket, sum);
@@ -54,18 +55,19 @@ struct Drawn {
 /// was drawn.
 __global__ void late_scan_kernel(LookBack look_back, const unsigned* sums, Found* found) {
   TileTicket* tickets = dynamic_shared<Drawn>().tickets;
+  TileTicket last;
   bool is_last = false;
   while (!is_last) {
     int drawn = 0;
     while (drawn < longest_look && !is_last) {
-      const TileTicket ticket = look_back.draw();
-      is_last = ticket.tile < 0;
+      last = look_back.draw(last);
+      is_last = last.tile < 0;
       if (is_last) break;
       if (lane_index() == 0) {
-        tickets[drawn] = ticket;
-        look_back.publish(ticket, sums[ticket.tile]);
+        tickets[drawn] = last;
+        look_back.publish(last, sums[last.tile]);
       }
-      look_back.clear(ticket);
+      look_back.clear(last);
       ++drawn;
     }
     __syncwarp();
@@ -223,6 +225,38 @@ TEST(LookBack, FollowsRandomCallsWithoutWaitingForThem) {
   }
 }
 
+// A block of a call with no more tiles than blocks draws once. Whoever draws last gives the other
+// half to the next call, however many there are of both.
+TEST(LookBack, TakesAsManyTilesAsThereAreBlocks) {
+  constexpr std::int64_t most = 9;
+  constexpr std::uint64_t half_bit = 1ull << 63;
+  DeviceBuffer<unsigned char> memory =
+      on_device(std::vector<unsigned char>(static_cast<std::size_t>(LookBack::bytes(most)), 0));
+  std::uint64_t expected = 0;
+  for (std::int64_t tiles = 1; tiles <= most; ++tiles) {
+    for (unsigned blocks = 1; blocks <= most; ++blocks) {
+      SCOPED_TRACE(std::to_string(tiles) + " tiles, " + std::to_string(blocks) + " blocks");
+      const std::vector<unsigned> sums = random_sums(tiles, blocks, largest_sum);
+      const DeviceBuffer<unsigned> in = on_device(sums);
+      DeviceBuffer<Found> found = on_device(std::vector<Found>(static_cast<std::size_t>(tiles)));
+      launch({blocks, warp_threads}, scan_kernel, LookBack(memory.data(), most, tiles), in.data(),
+             found.data());
+      const std::vector<Found> results = on_host(found);
+      std::uint64_t before = 0;
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        EXPECT_EQ(results[i], (Found{before, 1, static_cast<std::uint32_t>(tiles)}))
+            << "tile " << i;
+        before += sums[i];
+      }
+      const std::vector<unsigned char> words = on_host(memory);
+      std::uint64_t next_draw = 0;
+      std::memcpy(&next_draw, words.data(), sizeof next_draw);
+      expected ^= half_bit;
+      ASSERT_EQ(next_draw, expected);
+    }
+  }
+}
+
 // One call leaves its half dirty; many rows must then be cleared by few tiles, and the reverse.
 TEST(LookBack, ClearsManyRowsWithFewTiles) {
   const std::int64_t many = is_small() ? 300 : 5000;
@@ -288,8 +322,8 @@ TEST(LookBack, ClearsTheOtherHalf) {
 /// scan_kernel for two sums of each tile: `sums` and `found` have those of all tiles, and then the
 /// others.
 __global__ void two_sums_kernel(LookBack look_back, const unsigned* sums, Found* found) {
-  for (;;) {
-    const TileTicket ticket = look_back.draw();
+  for (TileTicket ticket;;) {
+    ticket = look_back.draw(ticket);
     if (ticket.tile < 0) return;
     for (int which = 0; which < 2; ++which) {
       const unsigned sum = sums[which * look_back.tiles() + ticket.tile];
