@@ -28,7 +28,15 @@ MUTATIONS = [
     ),
     (
         "look-back: the half never changes",
-        "if (<<<number == tiles_ + gridDim.x - 1 ||| number == tiles_ + gridDim.x>>> && lane_index() == 0) {",
+        "if (<<<number == draws - 1 ||| number == draws>>> && lane_index() == 0) {",
+    ),
+    (
+        "look-back: the half changes too early or late where a block draws once",
+        "const std::int64_t draws = <<<(draws_once ? 0 : tiles_) ||| (draws_once ? 1 : tiles_)>>> + gridDim.x;",
+    ),
+    (
+        "look-back: blocks draw once though there is a tile more than blocks",
+        "const bool draws_once = <<<tiles_ <= gridDim.x ||| tiles_ <= gridDim.x + 1>>>;",
     ),
     (
         "look-back: counts its own tile",
@@ -52,7 +60,7 @@ MUTATIONS = [
     ),
     (
         "look-back: the rows of the first sum come before the second",
-        "const bool is_start = <<<ticket.tile / warp_threads ||| row>>> == lane_index();",
+        "const bool is_row_before = lane_index() < <<<ticket.tile / warp_threads ||| row>>>;",
     ),
     (
         "look-back: a second sum has no room",
