@@ -237,11 +237,12 @@ class SinglePass {
   /// The helper draws the block's k-th tile.
   __device__ void draw(int k) {
     TileTicket ticket;
-    if (is_more_) ticket = look_back_.draw(k == 0 ? TileTicket{} : drawn(k - 1).ticket);
-    is_more_ = ticket.tile >= 0;
-    if (k == 0 && is_more_) look_back_.prefetch(ticket);
+    if (is_more_) ticket = look_back_.draw();
+    const bool is_tile = ticket.tile >= 0;
+    is_more_ = is_tile && !look_back_.draws_once();
+    if (k == 0 && is_tile) look_back_.prefetch(ticket);
     SetTile tile;
-    if (is_more_) {
+    if (is_tile) {
       tile = partitioned_tile(ticket.tile, Shape::tile_items, a_.count, b_.count, ends_);
       tile.a_begin = stage_begin(k) + hopper::place_in_cache_line(a_.keys + tile.a0);
       const int a_end = tile.a_begin + tile.a_loaded();

@@ -1,14 +1,14 @@
 // A persistent block that takes tile after tile in order, and finds for each the place of its
 // outputs among those of all tiles (look_back.cuh):
 //
-//   for (TileTicket ticket;;) {
-//     ticket = block_draw(look_back, ticket, shared);
+//   do {
+//     const TileTicket ticket = block_draw(look_back, shared);
 //     if (ticket.tile < 0) break;
 //     ... count the tile's outputs ...
 //     const std::int64_t place = block_place(look_back, ticket, outputs, shared, total);
 //     ... store them from `place` on ...
 //     __syncthreads();
-//   }
+//   } while (!look_back.draws_once());
 //
 // Kernels with a warp for each of these steps call warp_place() instead.
 #pragma once
@@ -36,14 +36,12 @@ struct BlockTile {
   std::int64_t place;
 };
 
-/// The block's next tile after `last`, which is {} at first, in every thread; its number is -1 if
-/// there are no more. A barrier must lie between the last read of `shared` and this call.
-__device__ __forceinline__ TileTicket block_draw(const LookBack& look_back, TileTicket last,
-                                                 BlockTile& shared) {
+/// The block's next tile, in every thread; its number is -1 if there are no more. A barrier must
+/// lie between the last read of `shared` and this call.
+__device__ __forceinline__ TileTicket block_draw(const LookBack& look_back, BlockTile& shared) {
   if (warp_index() == 0) {
-    const TileTicket drawn = look_back.draw(last);
+    const TileTicket drawn = look_back.draw();
     if (lane_index() == 0) shared.ticket = drawn;
-    if (drawn.tile >= 0) look_back.prefetch(drawn);
   }
   __syncthreads();  // the ticket is there
   return shared.ticket;

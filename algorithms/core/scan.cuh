@@ -34,8 +34,8 @@ __global__ void __launch_bounds__(Threads)
     exclusive_sum_kernel(std::int64_t* counts, std::int64_t count, LookBack look_back,
                          std::int64_t* total) {
   auto& shared = dynamic_shared<ScanStorage>();
-  for (TileTicket ticket;;) {
-    ticket = block_draw(look_back, ticket, shared.tile);
+  do {
+    const TileTicket ticket = block_draw(look_back, shared.tile);
     if (ticket.tile < 0) return;
     const std::int64_t mine = ticket.tile * Threads + threadIdx.x;
     std::int64_t sum = 0;
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(Threads)
         look_back, ticket, [&] { return sum; }, shared.tile, total);
     if (mine < count) counts[mine] = place + before;
     __syncthreads();  // and read
-  }
+  } while (!look_back.draws_once());
 }
 
 }  // namespace detail

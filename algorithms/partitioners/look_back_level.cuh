@@ -139,8 +139,8 @@ __global__ void __launch_bounds__(LevelShape::threads)
   auto& shared = dynamic_shared<LevelStorage>();
   grid_store_medians(level, primary, medians);
 
-  for (TileTicket ticket;;) {
-    ticket = block_draw(look_back, ticket, shared.tile);
+  do {
+    const TileTicket ticket = block_draw(look_back, shared.tile);
     if (ticket.tile < 0) break;
 
     const std::int64_t array = ticket.tile / tiles_of_array(level);
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(LevelShape::threads)
     for (int warp = 0; warp < warp_index(); ++warp) before += shared.warp_units[warp];
     rows.store(arrays.out[array], static_cast<std::uint32_t>(before));
     __syncthreads();  // the ticket and the counts are read
-  }
+  } while (!look_back.draws_once());
 }
 
 }  // namespace warpath::partitioners::detail

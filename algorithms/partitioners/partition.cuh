@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(Shape::threads)
   const int warp = warp_index();
   const int part_begin = warp * Shape::warp_items;
 
-  for (TileTicket ticket;;) {
-    ticket = block_draw(look_back, ticket, shared.tile);
+  do {
+    const TileTicket ticket = block_draw(look_back, shared.tile);
     if (ticket.tile < 0) break;
 
     const std::int64_t index = ticket.tile * Shape::tile_items;
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(Shape::threads)
                                 staged + ranks.class_begins[last_class],
                                 count - ranks.class_begins[last_class], warp);
     // What is read here is written again after the next draw, which ends with a barrier.
-  }
+  } while (!look_back.draws_once());
 }
 
 /// Adds the number of elements of class 0 to *total. Any grid.

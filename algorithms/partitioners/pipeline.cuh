@@ -137,11 +137,11 @@ class Pipeline {
 
   __device__ void load() {
     Position position;
-    TileTicket ticket;
     for (int tile = 0;; ++tile, position.advance()) {
       Stage& stage = shared_.stages[position.index];
       if (tile >= Shape::stages) hopper::wait(stage.copied, position.parity ^ 1);
-      ticket = look_back_.draw(ticket);
+      const bool is_drawn = tile == 0 || !look_back_.draws_once();
+      const TileTicket ticket = is_drawn ? look_back_.draw() : TileTicket{};
       if (lane_index() == 0) stage.ticket = ticket;
       if (ticket.tile < 0) {
         arrive(stage.loaded);

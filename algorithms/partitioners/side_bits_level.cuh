@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   auto& shared = dynamic_shared<SegmentTileStorage>();
   grid_store_medians(level, primary, medians);
 
-  for (TileTicket ticket;;) {
-    ticket = block_draw(look_back, ticket, shared.tile);
+  do {
+    const TileTicket ticket = block_draw(look_back, shared.tile);
     if (ticket.tile < 0) break;
 
     const SegmentTile tile(level, ticket.tile);
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
           (is_less ? less_out : greater_out)[rank] = references[row];
         });
     __syncthreads();  // the ticket and the counts are read
-  }
+  } while (!look_back.draws_once());
 }
 
 }  // namespace warpath::partitioners::detail

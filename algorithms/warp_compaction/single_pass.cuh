@@ -50,9 +50,10 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   const TilePointers<Item, Companion> tile{shared.items.elements(), shared.companions.elements()};
   prefetch_tile_of_block<Shape::tile_items>(in);
 
-  for (TileTicket ticket;;) {
-    ticket = block_draw(look_back, ticket, shared.tile);
+  do {
+    const TileTicket ticket = block_draw(look_back, shared.tile);
     if (ticket.tile < 0) break;
+    if (warp_index() == 0) look_back.prefetch(ticket);
 
     const std::int64_t index = ticket.tile * Shape::tile_items;
     const int count =
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
         out, place, TilePointers<const Item, const Companion>{tile.items, tile.companions},
         warp_index(), warp_kept);
     __syncthreads();  // the ticket and the counts are read
-  }
+  } while (!look_back.draws_once());
 }
 
 }  // namespace warpath::warp_compaction::detail

@@ -131,10 +131,9 @@ __global__ void __launch_bounds__(Shape::threads)
   auto& shared = dynamic_shared<StagedStorage<Rule, Shape>>();
   const int segment = warp_index() * Shape::segment_items;
   std::uint16_t* const list = shared.kept + segment;
-  prefetch_tile_of_block<Shape::tile_items>(in);
 
-  for (TileTicket ticket;;) {
-    ticket = block_draw(look_back, ticket, shared.tile);
+  do {
+    const TileTicket ticket = block_draw(look_back, shared.tile);
     if (ticket.tile < 0) break;
 
     const std::int64_t index = ticket.tile * Shape::tile_items;
@@ -167,7 +166,7 @@ __global__ void __launch_bounds__(Shape::threads)
                            warp_kept);
     }
     __syncthreads();  // the ticket, the lists and the tile are read
-  }
+  } while (!look_back.draws_once());
 }
 
 }  // namespace warpath::warp_compaction::detail

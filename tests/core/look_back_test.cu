@@ -29,8 +29,8 @@ void PrintTo(const Found& found, std::ostream* out) {
 
 /// One warp a block: draws tiles one by one.
 __global__ void scan_kernel(LookBack look_back, const unsigned* sums, Found* found) {
-  for (TileTicket ticket;;) {
-    ticket = look_back.draw(ticket);
+  do {
+    const TileTicket ticket = look_back.draw();
     if (ticket.tile < 0) return;
     const unsigned sum = sums[ticket.tile];
     if (lane_index() == 0) look_back.publish(ticket, sum);
@@ -41,7 +41,7 @@ __global__ void scan_kernel(LookBack look_back, const unsigned* sums, Found* fou
       found[ticket.tile].tiles = static_cast<std::uint32_t>(look_back.tiles());
       atomicAdd(&found[ticket.tile].visits, 1u);
     }
-  }
+  } while (!look_back.draws_once());
 }
 
 /// How far a look must reach in the worst case: to the 31st row before the own one.
@@ -55,20 +55,20 @@ struct Drawn {
 /// was drawn.
 __global__ void late_scan_kernel(LookBack look_back, const unsigned* sums, Found* found) {
   TileTicket* tickets = dynamic_shared<Drawn>().tickets;
-  TileTicket last;
   bool is_last = false;
   while (!is_last) {
     int drawn = 0;
     while (drawn < longest_look && !is_last) {
-      last = look_back.draw(last);
-      is_last = last.tile < 0;
+      const TileTicket ticket = look_back.draw();
+      is_last = ticket.tile < 0;
       if (is_last) break;
       if (lane_index() == 0) {
-        tickets[drawn] = last;
-        look_back.publish(last, sums[last.tile]);
+        tickets[drawn] = ticket;
+        look_back.publish(ticket, sums[ticket.tile]);
       }
-      look_back.clear(last);
+      look_back.clear(ticket);
       ++drawn;
+      is_last = look_back.draws_once();
     }
     __syncwarp();
     for (int i = drawn - 1; i >= 0; --i) {
@@ -322,8 +322,8 @@ TEST(LookBack, ClearsTheOtherHalf) {
 /// scan_kernel for two sums of each tile: `sums` and `found` have those of all tiles, and then the
 /// others.
 __global__ void two_sums_kernel(LookBack look_back, const unsigned* sums, Found* found) {
-  for (TileTicket ticket;;) {
-    ticket = look_back.draw(ticket);
+  do {
+    const TileTicket ticket = look_back.draw();
     if (ticket.tile < 0) return;
     for (int which = 0; which < 2; ++which) {
       const unsigned sum = sums[which * look_back.tiles() + ticket.tile];
@@ -337,7 +337,7 @@ __global__ void two_sums_kernel(LookBack look_back, const unsigned* sums, Found*
         found[i] = {before, found[i].visits + 1, static_cast<std::uint32_t>(look_back.tiles())};
       }
     }
-  }
+  } while (!look_back.draws_once());
 }
 
 // Calls with one sum, and with two, follow each other on one workspace: the rows of all sums must

@@ -32,11 +32,11 @@ MUTATIONS = [
     ),
     (
         "look-back: the half changes too early or late where a block draws once",
-        "const std::int64_t draws = <<<(draws_once ? 0 : tiles_) ||| (draws_once ? 1 : tiles_)>>> + gridDim.x;",
+        "const std::int64_t draws = <<<(draws_once() ? 0 : tiles_) ||| (draws_once() ? 1 : tiles_)>>> + gridDim.x;",
     ),
     (
         "look-back: blocks draw once though there is a tile more than blocks",
-        "const bool draws_once = <<<tiles_ <= gridDim.x ||| tiles_ <= gridDim.x + 1>>>;",
+        "bool draws_once() const { return <<<tiles_ <= gridDim.x ||| tiles_ <= gridDim.x + 1>>>; }",
     ),
     (
         "look-back: counts its own tile",

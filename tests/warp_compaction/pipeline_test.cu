@@ -83,7 +83,7 @@ __global__ void late_first_tile_pipeline_kernel(CountedRule rule, detail::InputO
   unsigned* const seen = rule.predicate.seen;
   if (blockIdx.x == 0) {
     if (warp_index() != 0) return;
-    const TileTicket ticket = look_back.draw({});
+    const TileTicket ticket = look_back.draw();
     look_back.clear(ticket);
     if (lane_index() == 0) {
       atomicExch(is_drawn, 1u);
@@ -93,7 +93,7 @@ __global__ void late_first_tile_pipeline_kernel(CountedRule rule, detail::InputO
       wait_until(seen, static_cast<unsigned>(in.count) - Shape::tile_items);
     }
     __syncwarp();
-    static_cast<void>(look_back.draw(ticket));  // the last block to draw none ends the call
+    static_cast<void>(look_back.draw());  // the last block to draw none ends the call
     return;
   }
   if (threadIdx.x == 0) wait_until(is_drawn, 1);
