@@ -6,9 +6,6 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "core/prefetch.cuh"
-#include "core/warp.cuh"
-
 namespace warpath::warp_compaction::detail {
 
 /// The companion of items that have none.
@@ -87,20 +84,5 @@ template <class Rule>
 using InputOf = Columns<const typename Rule::Item, const typename Rule::Companion>;
 template <class Rule>
 using OutputOf = Columns<typename Rule::Item, typename Rule::Companion>;
-
-/// Has the tile brought to L2 whose number is that of the block; all threads of the block, before
-/// its first draw. Some block will draw that tile: when it does, about as long a time from now as a
-/// read takes, the tile is near. Only the first wave of blocks gains by it: all there is of a small
-/// input.
-template <int TileItems, class T, class U>
-__device__ __forceinline__ void prefetch_tile_of_block(const Columns<T, U>& in) {
-  const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * TileItems;
-  if (threadIdx.x != warp_threads || index >= in.count) return;  // the first warp draws
-  const int count = static_cast<int>(min(static_cast<std::int64_t>(TileItems), in.count - index));
-  prefetch_array_to_l2(in.items + index, count);
-  if constexpr (is_column<std::remove_const_t<U>>) {
-    prefetch_array_to_l2(in.companions + index, count);
-  }
-}
 
 }  // namespace warpath::warp_compaction::detail

@@ -11,6 +11,7 @@
 #include "core/block_look_back.cuh"
 #include "core/launch.cuh"
 #include "core/look_back.cuh"
+#include "core/prefetch.cuh"
 #include "core/warp.cuh"
 #include "warp_compaction/columns.cuh"
 #include "warp_compaction/segment.cuh"
@@ -36,6 +37,21 @@ struct SinglePassStorage {
   BlockTile tile;
   int warp_kept[Shape::warps];
 };
+
+/// Has the tile brought to L2 whose number is that of the block; all threads of the block, before
+/// its first draw. Some block will draw that tile: when it does, about as long a time from now as a
+/// read takes, the tile is near. Only the first wave of blocks gains by it: all there is of a small
+/// input.
+template <int TileItems, class T, class U>
+__device__ __forceinline__ void prefetch_tile_of_block(const Columns<T, U>& in) {
+  const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * TileItems;
+  if (threadIdx.x != warp_threads || index >= in.count) return;  // the first warp draws
+  const int count = static_cast<int>(min(static_cast<std::int64_t>(TileItems), in.count - index));
+  prefetch_array_to_l2(in.items + index, count);
+  if constexpr (is_column<std::remove_const_t<U>>) {
+    prefetch_array_to_l2(in.companions + index, count);
+  }
+}
 
 /// Launched with any grid, and sizeof(SinglePassStorage<Rule, Shape>) bytes of shared memory;
 /// look_back is for ceil(in.count / tile_items) tiles, at least 1. *kept becomes the number of
