@@ -78,7 +78,7 @@ void run_rows(const Problem& problem, const Choice& choice, Workspace& workspace
   with.template operator()<8>();
 }
 
-/// Whether batches of columns can be loaded in whole vectors.
+/// Whether columns can be loaded in whole vectors.
 template <class... Arrays>
 bool are_aligned(const Pack<Arrays...>& arrays) {
   return [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -90,7 +90,7 @@ bool are_aligned(const Pack<Arrays...>& arrays) {
 template <class Problem>
 void run_columns(const Problem& problem, const Choice& choice, Workspace& workspace,
                  cudaStream_t stream) {
-  const auto with = [&]<int Rows, int Batch>() {
+  const auto with = [&]<int Rows, int Batch, bool Aligned>() {
     if constexpr (is_staged<Problem>(Rows) && has_columns_kernel<Problem>(Rows)) {
       using Shape = StagedShapeOf<Problem, Rows>;
       launch_parts<ShareOf<Problem>>(problem, choice, Shape::block_rows, Shape::threads,
@@ -101,17 +101,20 @@ void run_columns(const Problem& problem, const Choice& choice, Workspace& worksp
       constexpr int warps_of_row = Shape::threads / Shape::teams / warp_threads;
       launch_parts<ShareOf<Problem>>(problem, choice, Shape::block_rows, Shape::threads,
                                      sizeof(ShareOf<Problem>) * Shape::block_rows * warps_of_row,
-                                     columns_kernel<Shape, Batch, Problem>, workspace, stream);
+                                     columns_kernel<Shape, Batch, Aligned, Problem>, workspace,
+                                     stream);
     }
   };
-  constexpr int batch = sizeof(ColumnOf<Problem>) <= 32 ? 4 : 1;
-  const auto with_rows = [&]<int Batch>() {
-    if (choice.block_rows == 1) return with.template operator()<1, Batch>();
-    if (choice.block_rows == 4) return with.template operator()<4, Batch>();
-    with.template operator()<16, Batch>();
+  const auto with_rows = [&]<int Rows>() {
+    if (are_aligned(problem.y)) {
+      with.template operator()<Rows, batch_of<Problem>(Rows), true>();
+    } else {
+      with.template operator()<Rows, 1, false>();
+    }
   };
-  if (batch == 1 || are_aligned(problem.y)) return with_rows.template operator()<batch>();
-  with_rows.template operator()<1>();
+  if (choice.block_rows == 1) return with_rows.template operator()<1>();
+  if (choice.block_rows == 4) return with_rows.template operator()<4>();
+  with_rows.template operator()<16>();
 }
 
 /// Sums on the tensor cores; signals of several numbers are split by a preceding kernel.

@@ -1,6 +1,8 @@
 // Which kernel computes a call, and how it cuts the pairs: Plan, and how one is made.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -86,10 +88,28 @@ constexpr bool has_rows_kernel(int rows_per_thread) {
   return rows_per_thread == 1 ||
          (!keeps_lists<Problem> && rows_per_thread * row_bytes<Problem>() <= 256);
 }
+/// Bytes of an element of the array over the columns whose elements are longest.
+template <class... T, int... D>
+constexpr std::size_t longest_element(const Pack<Array<T, D>...>&) {
+  return std::max({sizeof(T) * D...});
+}
+/// Whether a thread of columns_kernel loads one column at once, in vectors, rather than four.
+/// (Measured for sums of one number: from 16 bytes on, with 16 rows a block from 28 on.)
+template <class Problem>
+constexpr bool takes_single_columns(int block_rows) {
+  return HasShares<typename Problem::Reduction> &&
+         longest_element(decltype(Problem::y){}) >= (block_rows < 16 ? 16 : 28);
+}
 /// Whether the kernel of few rows is staged_columns_kernel, rather than columns_kernel.
 template <class Problem>
 constexpr bool is_staged(int block_rows) {
+  if (block_rows == 1 && takes_single_columns<Problem>(1)) return sizeof(ColumnOf<Problem>) > 40;
   return sizeof(ColumnOf<Problem>) > (block_rows < 16 ? 48 : 32);
+}
+/// Columns that a thread of columns_kernel loads at once from arrays that are aligned to 16 bytes.
+template <class Problem>
+constexpr int batch_of(int block_rows) {
+  return takes_single_columns<Problem>(block_rows) || sizeof(ColumnOf<Problem>) > 32 ? 1 : 4;
 }
 /// Threads over the columns: 1, 4 or 16 rows a block; up to four in the registers of a thread, or,
 /// in shared memory, with short states.
@@ -111,11 +131,17 @@ using StagedShapeOf = std::conditional_t<
     StagedShape<BlockRows, 1, (Bytes <= 600 ? 128 : 64), 1, (Bytes <= 320 ? 3 : 2)>>;
 template <class Problem>
 constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 32;
+/// Blocks of columns_kernel that a multiprocessor has registers for. (Measured: four blocks of one
+/// row, or of four rows of up to 10 numbers, of which a few spill, take less time than two.)
+template <class Problem, int BlockRows>
+constexpr int columns_blocks = has_short_rows<Problem> ? (BlockRows == 1 ? 5 : 4)
+                               : takes_single_columns<Problem>(BlockRows) &&
+                                       (BlockRows < 4 ? 1 : 4) * row_bytes<Problem>() <= 208
+                                   ? 4
+                                   : 1;
 template <class Problem, int BlockRows>
 using ColumnsShapeOf = ColumnsShape<(BlockRows < 4 ? 1 : 4), (BlockRows < 16 ? 1 : 4),
-                                    !has_short_rows<Problem> ? 1
-                                    : BlockRows == 1         ? 5
-                                                             : 4>;
+                                    columns_blocks<Problem, BlockRows>>;
 template <class Problem, int RowsPerThread>
 using RowsShapeOf = RowsShape<RowsPerThread, RowsPerThread * row_bytes<Problem>() <= 160   ? 4
                                              : RowsPerThread * row_bytes<Problem>() <= 256 ? 3

@@ -88,11 +88,13 @@ __device__ __forceinline__ auto load_batch(const Array<T, D>& array, std::int64_
   return batch;
 }
 
-/// Columns Batch q to Batch q + Batch - 1, prepared; arrays that are not aligned have Batch = 1.
-template <int Batch, class Problem, class... Arrays>
+/// Columns Batch q to Batch q + Batch - 1, prepared; of arrays that are not aligned to 16 bytes
+/// one, number by number.
+template <int Batch, bool Aligned, class Problem, class... Arrays>
 __device__ __forceinline__ void load_columns(const Problem& problem, const Pack<Arrays...>& arrays,
                                              std::int64_t q, ColumnOf<Problem> (&columns)[Batch]) {
-  if constexpr (Batch == 1) {
+  if constexpr (!Aligned) {
+    static_assert(Batch == 1);
     columns[0] = problem.column(q);
   } else {
     [&]<int... I>(std::integer_sequence<int, I...>) {
@@ -150,7 +152,7 @@ using ShareOf = typename ShareTraits<Problem>::Type;
 
 /// One thread takes Batches batches of columns, q, q + step, ..., for its R rows: one group where
 /// the reduction has shares, else a group a batch.
-template <int Batches, int Batch, int R, class Problem>
+template <int Batches, int Batch, bool Aligned, int R, class Problem>
 __device__ __forceinline__ void thread_reduce_batches(const Problem& problem,
                                                       const RowOf<Problem> (&rows)[R],
                                                       ShareOf<Problem> (&shares)[R], std::int64_t q,
@@ -164,7 +166,7 @@ __device__ __forceinline__ void thread_reduce_batches(const Problem& problem,
 #pragma unroll 4
     for (int n = 0; n < Batches; ++n) {
       ColumnOf<Problem> columns[Batch];
-      load_columns<Batch>(problem, problem.y, q + n * step, columns);
+      load_columns<Batch, Aligned>(problem, problem.y, q + n * step, columns);
 #pragma unroll
       for (int r = 0; r < R; ++r) {
 #pragma unroll
@@ -180,7 +182,7 @@ __device__ __forceinline__ void thread_reduce_batches(const Problem& problem,
     for (int n = 0; n < Batches; ++n) {
       const std::int64_t first = (q + n * step) * Batch;
       ColumnOf<Problem> columns[Batch];
-      load_columns<Batch>(problem, problem.y, q + n * step, columns);
+      load_columns<Batch, Aligned>(problem, problem.y, q + n * step, columns);
 #pragma unroll
       for (int r = 0; r < R; ++r) {
         if constexpr (TakesGroups<Reduction>) {
@@ -299,7 +301,11 @@ __device__ __forceinline__ void block_finish_shares(const Problem& problem, cons
 /// all of a thread's columns are one share, the plan makes parts short enough for it (most_span).
 /// With one row what counts is memory: there the parts take turns, one round of batches each, and
 /// the blocks together read consecutive memory.
-template <class Shape, int Batch, class Problem>
+///
+/// A lane that loads several columns at once takes fewer, wider accesses of short columns; of long
+/// ones it has too few registers for them, and lanes whose batches are 64 or 128 bytes apart meet
+/// in the banks of the L1 cache (batch_of).
+template <class Shape, int Batch, bool Aligned, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     columns_kernel(Problem problem, Split split, ShareOf<Problem>* partials, unsigned* tickets) {
   using Share = ShareOf<Problem>;
@@ -330,16 +336,16 @@ __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
   constexpr int batches_at_once = HasShares<typename Problem::Reduction> ? 16 / Batch : 4;
   std::int64_t q = first + (take_turns ? part * team_threads : 0);
   for (; q + (batches_at_once - 1) * step < batches; q += batches_at_once * step) {
-    thread_reduce_batches<batches_at_once, Batch>(problem, rows, shares, q, step);
+    thread_reduce_batches<batches_at_once, Batch, Aligned>(problem, rows, shares, q, step);
   }
   for (; q + step < batches; q += 2 * step) {  // two loads at once
-    thread_reduce_batches<2, Batch>(problem, rows, shares, q, step);
+    thread_reduce_batches<2, Batch, Aligned>(problem, rows, shares, q, step);
   }
-  if (q < batches) thread_reduce_batches<1, Batch>(problem, rows, shares, q, step);
+  if (q < batches) thread_reduce_batches<1, Batch, Aligned>(problem, rows, shares, q, step);
   // The columns after the last full batch.
   const std::int64_t j = problem.columns / Batch * Batch + thread;
   if (Batch > 1 && part == split.parts - 1 && j < problem.columns) {
-    thread_reduce_batches<1, 1>(problem, rows, shares, j, 0);
+    thread_reduce_batches<1, 1, false>(problem, rows, shares, j, 0);
   }
   block_finish_shares<Shape>(problem, split, shares, partials, tickets, of_warp);
 }

@@ -104,10 +104,9 @@ TEST(ColumnsKernel, SumsInGroups) {
   });
 }
 
-// Columns of many numbers, which come through shared memory: of whole 16-byte lines with padding
-// and without, of parts of lines, and in arrays that begin within a line.
+// Sums over columns that begin `place` numbers into their arrays.
 template <int D>
-void expect_staged_sums(std::int64_t place) {
+void expect_sums(std::int64_t place) {
   for_each_case([&](const Case& of) {
     const Points<D> points(of);
     DeviceBuffer<float> shifted(of.N * D + place);
@@ -131,14 +130,31 @@ void expect_staged_sums(std::int64_t place) {
               2e-6);
   });
 }
+// Columns that a thread loads one by one: in accesses of 16 bytes, of 8 and of 4, and number by
+// number; with 16 rows a block, those of up to 6 numbers by fours.
+TEST(ColumnsKernel, SumsOfSingleColumns) {
+  expect_sums<4>(0);
+  expect_sums<8>(0);
+}
+TEST(ColumnsKernel, SumsOfSingleColumnsThatBeginAnywhere) {
+  expect_sums<8>(1);
+}
+#ifndef WARPATH_TEST_FEW_TYPES
+TEST(ColumnsKernel, SumsOfSingleColumnsInNarrowAccesses) {
+  expect_sums<6>(0);
+  expect_sums<7>(0);
+}
+#endif
+// Columns of many numbers, which come through shared memory: of whole 16-byte lines with padding
+// and without, of parts of lines, and in arrays that begin within a line.
 TEST(ColumnsKernel, SumsOfPaddedColumns) {
-  expect_staged_sums<16>(0);
+  expect_sums<16>(0);
 }
 TEST(ColumnsKernel, SumsOfColumnsThatBeginWithinALine) {
-  expect_staged_sums<16>(1);
+  expect_sums<16>(1);
 }
 TEST(ColumnsKernel, SumsOfColumnsOfPartsOfLines) {
-  expect_staged_sums<13>(0);
+  expect_sums<13>(0);
 }
 
 // Groups of neighbouring columns, and of equal distances the lowest column.
@@ -161,6 +177,9 @@ void expect_arg_min() {
 }
 TEST(ColumnsKernel, ArgMin) {
   expect_arg_min<3>();
+}
+TEST(ColumnsKernel, ArgMinOfSingleColumns) {
+  expect_arg_min<10>();
 }
 TEST(ColumnsKernel, ArgMinOfPaddedColumns) {
   expect_arg_min<20>();
