@@ -7,13 +7,14 @@
 //   Types           Key, Value: trivially copyable and default constructible; a key has at most 64
 //                   bytes, and an alignment of at most 16.
 //   Extra memory    single_pass: 17 bytes a tile of 3744 to 5888 elements and 2 KiB;
-//                   count_scan_stream: 17 bytes a tile of 1408; compact: that, and as many elements
-//                   as both inputs have.
+//                   count_scan_stream: 17 bytes a tile of 1408 and 2 KiB; compact: that, and as
+//                   many elements as both inputs have, in whole tiles.
 //   Preconditions   a and b are sorted by `less`, a strict weak order; with Duplicates = false no
 //                   key occurs twice in one of them. Where checks are on (core/checked.hpp), a call
 //                   throws std::invalid_argument with the first index that breaks this, or is NaN;
-//                   where they are off, the result is undefined. Always tested, before anything is
-//                   launched: the output has room for the worst case and overlaps no input.
+//                   where they are off, the result is undefined, and may be written beyond the
+//                   output. Always tested, before anything is launched: the output has room for the
+//                   worst case and overlaps no input.
 // The number of outputs stays on the device. Nothing is allocated outside the workspace; nothing
 // synchronises (but the checks). Counts may pass 2^31.
 #pragma once

@@ -101,7 +101,7 @@ __device__ __forceinline__ void wait(TransactionBarrier& barrier, unsigned parit
 }
 
 /// __syncthreads() for warps in different roles, each of which comes to it at its own place of the
-/// program.
+/// program, but whole. (compute-sanitizer's synccheck takes that for divergence of the block.)
 __device__ __forceinline__ void block_barrier() {
 #ifdef SIMT_EMULATION
   simt::require_compiled_for(90);

@@ -10,7 +10,7 @@
 //   Elements        any type that is trivially copyable and copy-assignable, of at most 256 bytes,
 //                   aligned to at most 16; for others the call does not compile.
 //   Extra memory    single_pass: 9 bytes a tile, and 2 KiB; two_pass_copy: a copy of what is
-//                   written, and 16 KiB; two_pass_recount: 16 KiB.
+//                   written, in whole 256 bytes, and 16 KiB; two_pass_recount: 16 KiB.
 //   Errors          std::invalid_argument, which names the argument, before anything is launched: a
 //                   span with a negative count or without memory; an output that has fewer elements
 //                   than the input, or overlaps another argument; an option that has no such value.
@@ -31,7 +31,8 @@
 
 namespace warpath::warp_compaction {
 
-/// Keeps the elements for which `predicate(element)` holds, a device functor. in, out: n elements.
+/// Keeps the elements for which `predicate(element)` holds, a device functor that can be called
+/// where it is const. in, out: n elements.
 template <class T, class Predicate>
 void compact_if(InputSpan<T> in, DeviceSpan<T> out, Predicate predicate, DeviceCount& kept,
                 Workspace& workspace, cudaStream_t stream, const Options& options = {}) {
@@ -71,7 +72,10 @@ void compact_flagged(InputSpan<T> in, DeviceSpan<Flag> flags, DeviceSpan<T> out,
               workspace, stream, options);
 }
 
-/// Keeps the first element of every run of equal ones. in, out: n elements.
+/// Keeps the first element of every run of equal ones: those for which `equal(the one before,
+/// element)` does not hold, a device functor that can be called where it is const. Neighbours in
+/// the input are compared, so that only an equivalence relation gives what std::unique does.
+/// in, out: n elements.
 template <class T, class Equal = std::equal_to<>>
 void unique(InputSpan<T> in, DeviceSpan<T> out, DeviceCount& kept, Workspace& workspace,
             cudaStream_t stream, Equal equal = {}, const Options& options = {}) {
@@ -94,8 +98,8 @@ void unique(InputSpan<T> in, DeviceSpan<T> out, DeviceCount& kept, Workspace& wo
   unique(in, out, kept, workspace, stream, std::equal_to<>{}, options);
 }
 
-/// Keeps the first key of every run of equal ones, and its value. keys, values, out_keys,
-/// out_values: n elements.
+/// Keeps the first key of every run of equal ones, as above, and its value. keys, values,
+/// out_keys, out_values: n elements.
 template <class K, class V, class Equal = std::equal_to<>>
 void unique_by_key(InputSpan<K> keys, InputSpan<V> values, DeviceSpan<K> out_keys,
                    DeviceSpan<V> out_values, DeviceCount& kept, Workspace& workspace,

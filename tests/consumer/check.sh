@@ -83,6 +83,10 @@ if [[ $have_nvcc == yes ]]; then
   install_warpath cuda -DCMAKE_CUDA_ARCHITECTURES=90
   build installed-cuda "${cuda[@]}" -DCMAKE_PREFIX_PATH="$work/prefix-cuda"
   printf '  %-44s compiled for sm_90\n' installed-cuda
+  mkdir "$work/copied"
+  cp -r "$root/algorithms/warp_compaction" "$root/algorithms/core" "$work/copied"
+  quietly nvcc -std=c++20 --expt-relaxed-constexpr -arch=sm_90 -I"$work/copied" -c "$here/mine.cu" -o "$work/copied/mine.o"
+  printf '  %-44s compiled for sm_90\n' copied-folders
 else
   echo '  there is no nvcc: the backend cuda was left out'
 fi
