@@ -94,7 +94,7 @@ constexpr std::size_t longest_element(const Pack<Array<T, D>...>&) {
   return std::max({sizeof(T) * D...});
 }
 /// Whether a thread of columns_kernel loads one column at once, in vectors, rather than four.
-/// (Measured for sums of one number: from 16 bytes on, with 16 rows a block from 28 on.)
+/// (Measured for Gaussian sums of one float: from 16 bytes on, with 16 rows a block from 28 on.)
 template <class Problem>
 constexpr bool takes_single_columns(int block_rows) {
   return HasShares<typename Problem::Reduction> &&
@@ -131,17 +131,18 @@ using StagedShapeOf = std::conditional_t<
     StagedShape<BlockRows, 1, (Bytes <= 600 ? 128 : 64), 1, (Bytes <= 320 ? 3 : 2)>>;
 template <class Problem>
 constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 32;
-/// Blocks of columns_kernel that a multiprocessor has registers for. (Measured: four blocks of one
-/// row, or of four rows of up to 10 numbers, of which a few spill, take less time than two.)
-template <class Problem, int BlockRows>
-constexpr int columns_blocks = has_short_rows<Problem> ? (BlockRows == 1 ? 5 : 4)
-                               : takes_single_columns<Problem>(BlockRows) &&
-                                       (BlockRows < 4 ? 1 : 4) * row_bytes<Problem>() <= 208
-                                   ? 4
-                                   : 1;
-template <class Problem, int BlockRows>
-using ColumnsShapeOf = ColumnsShape<(BlockRows < 4 ? 1 : 4), (BlockRows < 16 ? 1 : 4),
-                                    columns_blocks<Problem, BlockRows>>;
+/// Blocks of columns_kernel at least a multiprocessor. (Measured: four blocks take less time than
+/// what registers without a limit leave room for, also where a few spill: four rows of 9 and 10
+/// floats.)
+template <class Problem>
+constexpr int columns_blocks(int block_rows, int rows_per_thread) {
+  if (has_short_rows<Problem>) return block_rows == 1 ? 5 : 4;
+  const bool fits = rows_per_thread * row_bytes<Problem>() <= 208;
+  return takes_single_columns<Problem>(block_rows) && fits ? 4 : 1;
+}
+template <class Problem, int BlockRows, int Rows = (BlockRows < 4 ? 1 : 4)>
+using ColumnsShapeOf =
+    ColumnsShape<Rows, BlockRows / Rows, columns_blocks<Problem>(BlockRows, Rows)>;
 template <class Problem, int RowsPerThread>
 using RowsShapeOf = RowsShape<RowsPerThread, RowsPerThread * row_bytes<Problem>() <= 160   ? 4
                                              : RowsPerThread * row_bytes<Problem>() <= 256 ? 3

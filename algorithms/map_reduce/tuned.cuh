@@ -302,9 +302,7 @@ __device__ __forceinline__ void block_finish_shares(const Problem& problem, cons
 /// With one row what counts is memory: there the parts take turns, one round of batches each, and
 /// the blocks together read consecutive memory.
 ///
-/// A lane that loads several columns at once takes fewer, wider accesses of short columns; of long
-/// ones it has too few registers for them, and lanes whose batches are 64 or 128 bytes apart meet
-/// in the banks of the L1 cache (batch_of).
+/// How many columns a thread loads at once was measured (batch_of), and not profiled.
 template <class Shape, int Batch, bool Aligned, class Problem>
 __global__ void __launch_bounds__(Shape::threads, Shape::blocks)
     columns_kernel(Problem problem, Split split, ShareOf<Problem>* partials, unsigned* tickets) {
