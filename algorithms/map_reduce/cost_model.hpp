@@ -11,7 +11,8 @@
 // most twice its own. Merging partial results takes merge_ns, and merge_step_ns for each batch of
 // merge_batch that a thread waits for; long states, one after the other, merge_byte_ns for each
 // byte of a block's rows. A launch takes launch_ns; a preceding kernel, prepared_column_ns for
-// each column; and no call takes less than reading the columns from memory once.
+// each column; and no call takes less than reading the columns once, from memory or, where they
+// fit, from the second cache.
 //
 // costs.hpp has the figures. Where another call than the one they were fitted to is planned, a pair
 // is taken to cost in proportion to the numbers of its column and the instructions of its
@@ -49,6 +50,8 @@ struct KernelCost {
   std::int64_t most_columns = any_span;  ///< of a call
   double launch_ns;
   double memory_bytes_per_ns;
+  double cache_bytes = 0;  ///< columns of so many bytes are taken to be in the cache,
+  double cache_bytes_per_ns = 0;
   std::int64_t finish_rows = 0;  ///< of a block of a kernel that finishes rows; 0: there is none
   double finish_ns = 0;          ///< as long as all its blocks are on the device at once,
   double finish_part_ns = 0;     ///< and more for each part
@@ -66,14 +69,19 @@ inline double column_in_block_ns(const KernelCost& cost) {
   return static_cast<double>(cost.block_rows) * cost.figures.pair_ns + cost.figures.column_ns;
 }
 
+/// The time to read the columns once.
+inline double reading_ns(const KernelCost& cost, std::int64_t columns) {
+  const double bytes = static_cast<double>(columns) * cost.column_bytes;
+  return bytes / (bytes <= cost.cache_bytes ? cost.cache_bytes_per_ns : cost.memory_bytes_per_ns);
+}
+
 /// No cut takes less: reading the columns, or all of the work, shared equally.
 inline double least_ns(const KernelCost& cost, std::int64_t rows, std::int64_t columns,
                        int processors) {
   const auto n = static_cast<double>(columns);
   const double work = static_cast<double>(divide_up(rows, cost.block_rows)) * n *
                       column_in_block_ns(cost) / processors;
-  return cost.launch_ns + n * cost.prepared_column_ns +
-         std::max(work, n * cost.column_bytes / cost.memory_bytes_per_ns);
+  return cost.launch_ns + n * cost.prepared_column_ns + std::max(work, reading_ns(cost, columns));
 }
 
 /// The cut into `wanted_parts` parts, or fewer, since spans are whole tiles.
@@ -93,8 +101,6 @@ inline Cut cut_of(const KernelCost& cost, std::int64_t rows, std::int64_t column
   const auto rounds = static_cast<double>(blocks / figures.resident_blocks);
   const double computing =
       rounds * round(figures.resident_blocks) + round(blocks % figures.resident_blocks);
-  const double loading =
-      static_cast<double>(columns) * cost.column_bytes / cost.memory_bytes_per_ns;
   const auto merged =
       static_cast<double>(std::min(parts, cost.merge_batch) + divide_up(parts, cost.merge_batch));
   const double batches = merged / static_cast<double>(cost.merge_batch);
@@ -109,7 +115,8 @@ inline Cut cut_of(const KernelCost& cost, std::int64_t rows, std::int64_t column
     finishing = std::max(1.0, finish_blocks / (2 * processors)) *
                 (cost.finish_ns + static_cast<double>(parts) * cost.finish_part_ns);
   }
-  return {parts, span, before + std::max(computing, loading) + merging + finishing};
+  return {parts, span,
+          before + std::max(computing, reading_ns(cost, columns)) + merging + finishing};
 }
 
 /// The cut with the least expected time, of those that give every multiprocessor 1, 2, ... blocks:
@@ -150,6 +157,7 @@ struct CallTraits {
   bool is_double;                  ///< values in double precision
   double instructions;             ///< of the reduction, a value
   int signal = 1;                  ///< numbers of a value
+  bool has_long_groups = false;    ///< of more than a number, and no shares
   int settling_columns = 0;        ///< of the reduction; 0: its states change as seldom as often
   int special_functions = 1;       ///< exponentials and roots of a value
   std::int64_t share_columns = 0;  ///< that a thread over the columns takes at most; 0: any number
@@ -189,7 +197,9 @@ inline KernelCost kernel_cost(const DeviceFigures& device, const CallTraits& cal
       .merge_byte_ns = call.merges_numbers ? device.merge_byte_of_numbers_ns : device.merge_byte_ns,
       .most_span = any_span,
       .launch_ns = device.launch_ns,
-      .memory_bytes_per_ns = device.memory_bytes_per_ns};
+      .memory_bytes_per_ns = device.memory_bytes_per_ns,
+      .cache_bytes = device.cache_bytes,
+      .cache_bytes_per_ns = device.cache_bytes_per_ns};
 }
 
 /// rows_kernel. rows_per_thread: 1, 4 or 8.
@@ -240,9 +250,10 @@ inline KernelCost tensor_lists_cost(const DeviceFigures& device, const CallTrait
   return of_lists(device, call, block_rows, tile, shared_bytes, figures);
 }
 
-/// columns_kernel. block_rows: 1, 4 or 16; row_threads: the threads that share a row.
+/// columns_kernel. block_rows: 1, 4 or 16; row_threads: the threads that share a row; blocks: that
+/// a multiprocessor holds.
 inline KernelCost columns_cost(const DeviceFigures& device, const CallTraits& call, int block_rows,
-                               int row_threads) {
+                               int row_threads, int blocks) {
   KernelFigures figures = block_rows == 1   ? device.columns_1
                           : block_rows == 4 ? device.columns_4
                                             : device.columns_16;
@@ -253,12 +264,17 @@ inline KernelCost columns_cost(const DeviceFigures& device, const CallTraits& ca
           : 0.7 * figures.pair_ns;
   figures.pair_ns = std::max(figures.pair_ns * relative_pair_cost(call), special_ns);
   if (call.signal > 2) figures.pair_ns *= device.signals_of_columns;
-  if (call.settling_columns > 0) figures.pair_ns *= device.settling_of_columns;
-  if (call.column_bytes > 32) {
-    figures.column_ns *= device.column_of_long_columns * call.column_bytes;
+  if (call.settling_columns > 0) {
+    figures.pair_ns *= device.settling_of_columns;
+    figures.block_ns += std::max(0, call.state_bytes - 16) * device.columns_state_byte_ns;
   }
+  if (call.has_long_groups) figures.pair_ns *= device.long_groups_of_columns;
+  figures.column_ns *= call.column_bytes;
+  figures.resident_blocks = blocks;
+  figures.busy_blocks = std::min(figures.busy_blocks, static_cast<double>(blocks));
   KernelCost cost =
       kernel_cost(device, call, block_rows, block_rows == 16 ? 256 : 1024, figures, 256);
+  if (call.settling_columns > 0) cost.settling_columns = device.columns_settle;
   if (call.share_columns > 0) cost.most_span = row_threads * call.share_columns;
   return cost;
 }
@@ -276,6 +292,7 @@ inline KernelCost staged_cost(const DeviceFigures& device, const CallTraits& cal
                                1, figures.resident_blocks);
   figures.busy_blocks = std::min(figures.busy_blocks, static_cast<double>(figures.resident_blocks));
   KernelCost cost = kernel_cost(device, call, block_rows, tile, figures, 256);
+  if (call.settling_columns > 0) cost.settling_columns = device.staged_settle;
   if (call.share_columns > 0) cost.most_span = team_threads * call.share_columns;
   return cost;
 }

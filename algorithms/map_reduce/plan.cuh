@@ -93,18 +93,29 @@ template <class... T, int... D>
 constexpr std::size_t longest_element(const Pack<Array<T, D>...>&) {
   return std::max({sizeof(T) * D...});
 }
+/// Whether a group of the reduction is more than a number, and there are no shares: LogSumExp.
+template <class Problem>
+constexpr bool has_long_groups = [] {
+  using Reduction = typename Problem::Reduction;
+  if constexpr (HasShares<Reduction> || !TakesGroups<Reduction>) {
+    return false;
+  } else {
+    return sizeof(typename Reduction::Group) > sizeof(NumberOf<ValueOfPair<Problem>>);
+  }
+}();
 /// Whether a thread of columns_kernel loads one column at once, in vectors, rather than four.
-/// (Measured for Gaussian sums of one float: from 16 bytes on, with 16 rows a block from 28 on.)
+/// (Measured for Gaussian sums, LogSumExp and ArgMin of 3 to 10 floats. Without shares a column is
+/// a group of its own then.)
 template <class Problem>
 constexpr bool takes_single_columns(int block_rows) {
-  return HasShares<typename Problem::Reduction> &&
-         longest_element(decltype(Problem::y){}) >= (block_rows < 16 ? 16 : 28);
+  const std::size_t least = block_rows == 1 ? 16 : has_long_groups<Problem> ? 32 : 28;
+  return longest_element(decltype(Problem::y){}) >= least;
 }
 /// Whether the kernel of few rows is staged_columns_kernel, rather than columns_kernel.
 template <class Problem>
 constexpr bool is_staged(int block_rows) {
-  if (block_rows == 1 && takes_single_columns<Problem>(1)) return sizeof(ColumnOf<Problem>) > 40;
-  return sizeof(ColumnOf<Problem>) > (block_rows < 16 ? 48 : 32);
+  if (block_rows > 1 && !has_rows_kernel<Problem>(4)) return true;
+  return sizeof(ColumnOf<Problem>) > (block_rows < 16 ? 48 : 44);
 }
 /// Columns that a thread of columns_kernel loads at once from arrays that are aligned to 16 bytes.
 template <class Problem>
@@ -128,25 +139,33 @@ using StagedShapeOf = std::conditional_t<
     BlockRows == 16,
     std::conditional_t<Bytes <= 320, StagedShape<8, 2, 64, 2, 2>,
                        StagedShape<8, 2, (Bytes <= 600 ? 128 : 64), 1, 2>>,
-    StagedShape<BlockRows, 1, (Bytes <= 600 ? 128 : 64), 1, (Bytes <= 320 ? 3 : 2)>>;
+    StagedShape<BlockRows, 1, (Bytes <= 600 ? 128 : 64), (BlockRows == 1 && Bytes <= 80 ? 2 : 1),
+                (Bytes <= 320 ? 3 : 2)>>;
 template <class Problem>
 constexpr bool has_short_rows = sizeof(RowOf<Problem>) + sizeof(typename Problem::State) <= 32;
-/// Blocks of columns_kernel at least a multiprocessor. (Measured: four blocks take less time than
-/// what registers without a limit leave room for, also where a few spill: four rows of 9 and 10
-/// floats.)
+/// Blocks of columns_kernel at least a multiprocessor. (Measured: three blocks of four rows a
+/// thread take less time than what registers without a limit leave room for, also where a few
+/// spill.)
 template <class Problem>
 constexpr int columns_blocks(int block_rows, int rows_per_thread) {
   if (has_short_rows<Problem>) return block_rows == 1 ? 5 : 4;
-  const bool fits = rows_per_thread * row_bytes<Problem>() <= 208;
-  return takes_single_columns<Problem>(block_rows) && fits ? 4 : 1;
+  if (!takes_single_columns<Problem>(block_rows)) return 1;
+  if (rows_per_thread == 1) return row_bytes<Problem>() <= 80 ? 4 : 1;
+  return rows_per_thread * row_bytes<Problem>() <= 240 ? 3 : 1;
 }
 template <class Problem, int BlockRows, int Rows = (BlockRows < 4 ? 1 : 4)>
 using ColumnsShapeOf =
     ColumnsShape<Rows, BlockRows / Rows, columns_blocks<Problem>(BlockRows, Rows)>;
+/// Blocks of rows_kernel at least a multiprocessor. (Measured: the Gaussian in three dimensions
+/// takes so many registers without a limit that only four fit.)
+template <class Problem>
+constexpr int rows_blocks(int rows_per_thread) {
+  const std::size_t bytes = rows_per_thread * row_bytes<Problem>();
+  if (rows_per_thread == 1 && bytes <= 64) return 5;
+  return bytes <= 160 ? 4 : bytes <= 256 ? 3 : 2;
+}
 template <class Problem, int RowsPerThread>
-using RowsShapeOf = RowsShape<RowsPerThread, RowsPerThread * row_bytes<Problem>() <= 160   ? 4
-                                             : RowsPerThread * row_bytes<Problem>() <= 256 ? 3
-                                                                                           : 2>;
+using RowsShapeOf = RowsShape<RowsPerThread, rows_blocks<Problem>(RowsPerThread)>;
 
 template <class Problem>
 constexpr bool is_tensor_sum =
@@ -278,6 +297,7 @@ constexpr CallTraits traits_of() {
                   .instructions = instructions_of<Reduction>(),
                   .signal = sizeof(ValueOfPair<Problem>) / sizeof(NumberOfPair<Problem>)};
   call.merges_numbers = merges_numbers<Problem>;
+  call.has_long_groups = has_long_groups<Problem>;
   if constexpr (requires { Problem::Formula::special_functions; }) {
     call.special_functions = Problem::Formula::special_functions;
   }
@@ -330,16 +350,10 @@ const std::vector<Candidate>& candidates_of() {
       made.push_back({Variant::tuned_1d, false, false, R, cost, nullptr});
       made.push_back({Variant::tuned_2d, false, false, R, cost, nullptr});
     }
-    for (const int rows : {1, 4, 16}) {
-      if (!has_columns_kernel<Problem>(rows)) continue;
-      const int row_threads = rows == 16 ? ColumnsShapeOf<Problem, 16>::team_threads
-                                         : ColumnsShapeOf<Problem, 1>::team_threads;
-      if (is_staged<Problem>(rows)) continue;
-      made.push_back({Variant::tuned_2d, true, false, 0,
-                      columns_cost(device, call, rows, row_threads), nullptr});
-    }
-    const auto add_staged = [&]<int Rows>() {
-      if constexpr (is_staged<Problem>(Rows) && has_columns_kernel<Problem>(Rows)) {
+    const auto add_few_rows = [&]<int Rows>() {
+      if constexpr (!has_columns_kernel<Problem>(Rows)) {
+        return;
+      } else if constexpr (is_staged<Problem>(Rows)) {
         using Shape = StagedShapeOf<Problem, Rows>;
         constexpr std::size_t bytes = sizeof(StagedStorage<Shape, Problem>);
         made.push_back({Variant::tuned_2d, true, false, 0,
@@ -348,11 +362,17 @@ const std::vector<Candidate>& candidates_of() {
                           return warpath::can_run(staged_columns_kernel<Shape, Problem>,
                                                   {.shared_bytes = bytes});
                         }});
+      } else {
+        using Shape = ColumnsShapeOf<Problem, Rows>;
+        // No limit: 3 are taken to fit.
+        constexpr int blocks = Shape::blocks > 1 ? Shape::blocks : 3;
+        made.push_back({Variant::tuned_2d, true, false, 0,
+                        columns_cost(device, call, Rows, Shape::team_threads, blocks), nullptr});
       }
     };
-    add_staged.template operator()<1>();
-    add_staged.template operator()<4>();
-    add_staged.template operator()<16>();
+    add_few_rows.template operator()<1>();
+    add_few_rows.template operator()<4>();
+    add_few_rows.template operator()<16>();
     if constexpr (has_tensor<Problem>) {
       for_each_tensor_shape<Problem>([&]<class Shape>() {
         KernelCost cost{};

@@ -10,11 +10,12 @@ namespace warpath::experiments::pairs {
 
 /// Gaussian sums in three dimensions, of every type of numbers and accuracy.
 std::unique_ptr<harness::Problem> make_gaussian_sum(const harness::Parameters& problem);
-/// Gaussian sums in 1, 8, 16, 64 or 128 dimensions, float32.
+/// Gaussian sums in 1, 5, 7, 8, 10, 16, 64 or 128 dimensions, float32.
 std::unique_ptr<harness::Problem> make_gaussian_sum_of_dimension(
     const harness::Parameters& problem);
-/// The same in eight dimensions.
-std::unique_ptr<harness::Problem> make_gaussian_sum_of_eight(const harness::Parameters& problem);
+/// Those of them in 5, 7, 8 or 10 dimensions; null in any other number.
+std::unique_ptr<harness::Problem> make_gaussian_sum_of_few_dimensions(
+    const harness::Parameters& problem);
 /// Gaussian sums in three dimensions with signals of 3, 16 or 64 numbers, float32.
 std::unique_ptr<harness::Problem> make_gaussian_sum_of_signals(const harness::Parameters& problem);
 /// The same in 64 dimensions, with signals of 16 or 64 numbers.

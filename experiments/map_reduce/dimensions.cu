@@ -13,8 +13,6 @@ std::unique_ptr<harness::Problem> make_gaussian_sum_of_dimension(const Parameter
   switch (problem.integer("d")) {
     case 1:
       return make<GaussianSum<float, 1>>(problem);
-    case 8:
-      return make_gaussian_sum_of_eight(problem);
     case 16:
       return make<GaussianSum<float, 16>>(problem);
     case 64:
@@ -22,9 +20,11 @@ std::unique_ptr<harness::Problem> make_gaussian_sum_of_dimension(const Parameter
     case 128:
       return make<GaussianSum<float, 128>>(problem);
     default:
-      throw std::invalid_argument("d is " + std::to_string(problem.integer("d")) +
-                                  ": compiled are 1, 3, 8, 16, 64 and 128");
+      break;
   }
+  if (auto of_few = make_gaussian_sum_of_few_dimensions(problem)) return of_few;
+  throw std::invalid_argument("d is " + std::to_string(problem.integer("d")) +
+                              ": compiled are 1, 3, 5, 7, 8, 10, 16, 64 and 128");
 }
 
 }  // namespace warpath::experiments::pairs

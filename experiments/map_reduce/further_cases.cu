@@ -5,10 +5,6 @@
 
 namespace warpath::experiments::pairs {
 
-std::unique_ptr<harness::Problem> make_gaussian_sum_of_eight(const Parameters& problem) {
-  return make<GaussianSum<float, 8>>(problem);
-}
-
 std::unique_ptr<harness::Problem> make_nearest_100(const Parameters& problem) {
   if (problem.text("formula") != "squared_distance" || problem.integer("d") != 3 ||
       problem.text("number") != "float32" || problem.text("accuracy") != "block") {

@@ -143,6 +143,7 @@ TEST(ColumnsKernel, SumsOfSingleColumnsThatBeginAnywhere) {
 TEST(ColumnsKernel, SumsOfSingleColumnsInNarrowAccesses) {
   expect_sums<6>(0);
   expect_sums<7>(0);
+  expect_sums<11>(0);  // 16 rows a block: through shared memory
 }
 #endif
 // Columns of many numbers, which come through shared memory: of whole 16-byte lines with padding
@@ -181,8 +182,27 @@ TEST(ColumnsKernel, ArgMin) {
 TEST(ColumnsKernel, ArgMinOfSingleColumns) {
   expect_arg_min<10>();
 }
+#ifndef WARPATH_TEST_FEW_TYPES
+// Four rows of twelve numbers, with their states, do not fit into a thread's registers: they come
+// through shared memory, while one row does not.
+TEST(ColumnsKernel, ArgMinOfRowsThatAreStaged) {
+  expect_arg_min<12>();
+}
+#endif
 TEST(ColumnsKernel, ArgMinOfPaddedColumns) {
   expect_arg_min<20>();
+}
+
+// A group of one column, which is summed again wherever it passes those before it by far.
+TEST(ColumnsKernel, LogSumExpOfSingleColumns) {
+  for_each_case([](const Case& of) {
+    const Points<8> points(of);
+    const auto rows =
+        rows_of(of.M, of.N, [&](std::int64_t i, std::int64_t j) { return -points.square(i, j); });
+    const auto found = reduced_by_columns(LogGaussian<float, 8>(), LogSumExp<float>(),
+                                          points.rows(), points.columns(), of);
+    EXPECT_LE(oracle::relative_error(found, over_rows(rows, oracle::log_sum_exp)), 2e-6);
+  });
 }
 
 // Long states, for which there are no four rows a thread: one row a block.

@@ -67,6 +67,54 @@ TEST(CostModel, MemoryIsALowerLimit) {
                    launch_ns + 1000 * 41 / memory_bytes_per_ns);
 }
 
+TEST(CostModel, ColumnsThatTheCacheHoldsComeFromThere) {
+  KernelCost cost = simple;
+  cost.figures.pair_ns = 0;
+  cost.column_bytes = 41;
+  cost.cache_bytes = 41 * 1000;
+  cost.cache_bytes_per_ns = 2 * memory_bytes_per_ns;
+  EXPECT_DOUBLE_EQ(cut_of(cost, 100, 1000, 1, 1).expected_ns,
+                   launch_ns + 1000 * 41 / (2 * memory_bytes_per_ns));
+  EXPECT_DOUBLE_EQ(least_ns(cost, 100, 1000, 1), cut_of(cost, 100, 1000, 1, 1).expected_ns);
+  EXPECT_DOUBLE_EQ(cut_of(cost, 100, 1001, 1, 1).expected_ns,
+                   launch_ns + 1001 * 41 / memory_bytes_per_ns);
+}
+
+// Threads over the columns: what settles, long states and long groups cost more, and no more blocks
+// are resident than the kernel leaves room for.
+TEST(CostModel, FewRowsCostWhatTheirReductionDoes) {
+  const CallTraits sum{.column_bytes = 16,
+                       .state_bytes = 16,
+                       .tile_columns = 256,
+                       .is_double = false,
+                       .instructions = 2};
+  const auto cost_of = [](const CallTraits& call, int blocks) {
+    return columns_cost(h200_figures, call, 4, 256, blocks);
+  };
+  EXPECT_EQ(cost_of(sum, 3).figures.resident_blocks, 3);
+  EXPECT_EQ(cost_of(sum, 1).figures.busy_blocks, 1);
+  EXPECT_EQ(cost_of(sum, 3).settling_columns, 0);
+
+  CallTraits least = sum;
+  least.settling_columns = 3000;
+  EXPECT_EQ(cost_of(least, 3).settling_columns, h200_figures.columns_settle);
+  EXPECT_EQ(cost_of(least, 3).figures.block_ns, cost_of(sum, 3).figures.block_ns);
+  EXPECT_DOUBLE_EQ(cost_of(least, 3).figures.pair_ns,
+                   cost_of(sum, 3).figures.pair_ns * h200_figures.settling_of_columns);
+  EXPECT_EQ(staged_cost(h200_figures, least, 4, 128, 128, 1000).settling_columns,
+            h200_figures.staged_settle);
+
+  CallTraits ten_least = least;
+  ten_least.state_bytes = 120;
+  EXPECT_DOUBLE_EQ(cost_of(ten_least, 3).figures.block_ns - cost_of(least, 3).figures.block_ns,
+                   (120 - 16) * h200_figures.columns_state_byte_ns);
+
+  CallTraits long_groups = least;
+  long_groups.has_long_groups = true;
+  EXPECT_DOUBLE_EQ(cost_of(long_groups, 3).figures.pair_ns,
+                   cost_of(least, 3).figures.pair_ns * h200_figures.long_groups_of_columns);
+}
+
 TEST(CostModel, NoPartHasMoreColumnsThanItMay) {
   KernelCost cost = simple;
   cost.most_span = 500;
@@ -111,7 +159,8 @@ TEST(CostModel, NoCutTakesLessThanTheLeast) {
   for (const CallTraits& call : calls) {
     std::vector<KernelCost> costs;
     for (const int R : {1, 4, 8}) costs.push_back(rows_cost(h200_figures, call, R));
-    for (const int rows : {1, 4, 16}) costs.push_back(columns_cost(h200_figures, call, rows, 256));
+    for (const int rows : {1, 4, 16})
+      costs.push_back(columns_cost(h200_figures, call, rows, 256, 4));
     for (const int rows : {512, 256, 128})
       costs.push_back(tensor_cost(h200_figures, call, rows, 2));
     costs.push_back(warpgroup_cost(h200_figures, call, 256, 64));
