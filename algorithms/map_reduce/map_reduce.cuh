@@ -15,7 +15,8 @@
 //                   of E >= 4 numbers in up to 16 dimensions: 32 ceil(E / 8) N bytes more, rounded
 //                   up to whole tiles; where warpgroups multiply, that of the columns' coordinates
 //                   and signals (README.md, "Variants").
-//   Determinism     the same inputs, options and device give the same bits.
+//   Determinism     the same inputs, options and device give the same bits (equal rows of one call
+//                   may differ in the last, by their places in their blocks).
 //   Empty inputs    N = 0 gives the reduction's neutral element in every row, M = 0 nothing.
 // Nothing is allocated outside the workspace; nothing synchronises. Counts may pass 2^31.
 #pragma once
@@ -52,6 +53,7 @@ void require_arrays(const std::string& name, const Indexed<Arrays...>& indexed,
     using Number = std::remove_pointer_t<decltype(array.data)>;
     const DeviceSpan<Number> numbers{array.data, array.count * array.dimension};
     require_span(name_of_array, numbers);
+    require_count(name_of_array, array.count, name, indexed.count);
     require_apart(name_of_array, numbers, "out", out);
   };
   [&]<int... I>(std::integer_sequence<int, I...>) {

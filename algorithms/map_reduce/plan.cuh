@@ -56,7 +56,8 @@ struct CallKey {
 
 /// What plan() chose for one call. reduce() takes it for every call of the same types (formula,
 /// reduction, arrays), M, N and device, whatever the data and the formula's parameters; for any
-/// other call it throws std::invalid_argument. Small, copyable, without device memory.
+/// other call it throws std::invalid_argument. Small, copyable, without device memory. Its members
+/// are to be read: what is changed in them is not checked.
 struct Plan : Choice {
   Plan(const detail::CallKey& for_call, const Choice& choice, std::int64_t bytes)
       : Choice(choice), extra_bytes(bytes), made_for(for_call) {}

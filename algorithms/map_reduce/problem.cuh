@@ -82,6 +82,7 @@ struct Problem {
   using Formula = Formula_;
   using Reduction = Reduction_;
   using State = typename Reduction::State;
+  static_assert(std::is_trivially_copyable_v<State>, "a reduction's State is trivially copyable");
   using Result = typename Reduction::Result;
   using Pair = PairOf<Prepares<Formula>, Formula, XArrays, YArrays>;
   using Row = typename Pair::Row;

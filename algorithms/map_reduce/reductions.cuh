@@ -37,6 +37,8 @@
 // states change often over the first ones.
 //
 // Of equal values the one with the lowest j is taken; a NaN is never the least or the greatest.
+// Those here are of float or double (Sum<Value, Accuracy::plain> of whatever can be added), and
+// convert what the formula returns to that.
 #pragma once
 
 #include <cmath>
@@ -144,6 +146,9 @@ struct Sum<Value, Accuracy::plain> {
 
 template <class Value>
 struct Sum<Value, Accuracy::kahan> {
+  static_assert(std::is_floating_point_v<detail::NumberOf<Value>>,
+                "Sum by blocks and Kahan's are of float or double, or vectors of those; of other "
+                "numbers it is Sum<Value, Accuracy::plain>");
   struct State {
     Value sum;
     Value excess;  ///< Kahan compensation: by how much `sum` exceeds the true total
@@ -240,6 +245,7 @@ struct Sum<Value, Accuracy::block> : Sum<Value, Accuracy::kahan> {
 /// none. The sum is a compensated one.
 template <class T>
 struct LogSumExp {
+  static_assert(std::is_floating_point_v<T>, "LogSumExp is of float or double");
   /// exp(shift) (sum - excess). The shift is one of the values; it need not be the greatest: it is
   /// enough that no sum overflows. As a value it is finite wherever the values are, while its
   /// product with log2 e need not be.
@@ -320,6 +326,8 @@ namespace detail {
 /// What comes first in the order of the reduction: least or greatest value.
 template <class T, bool is_least>
 struct Order {
+  static_assert(std::is_floating_point_v<T>,
+                "Min, Max, ArgMin, ArgMax, KMin and ArgKMin are of float or double");
   __host__ __device__ __forceinline__ static constexpr T worst() {
     return is_least ? std::numeric_limits<T>::infinity() : -std::numeric_limits<T>::infinity();
   }

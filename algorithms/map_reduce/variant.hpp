@@ -43,11 +43,12 @@ constexpr auto enum_table(Accuracy) {
 struct Options {
   Variant variant = Variant::automatic;
   int block_threads = 192;  ///< K of gpu_1d and gpu_2d: a multiple of 32, at most what fits a block
-  int rows_per_thread = 0;  ///< of tuned_1d and tuned_2d: 1, 4 or 8 (fewer where rows and states
-                            ///< are long); 0: the cost model's choice
+  int rows_per_thread = 0;  ///< of tuned_1d and tuned_2d, threads over the rows: 1, 4 or 8 (fewer
+                            ///< where rows and states are long); 0: the cost model's choice. Any
+                            ///< but 0 leaves out the kernels of few rows, whose threads are over
+                            ///< the columns; automatic may still take tensor
   int splits = 0;           ///< of tuned_2d and tensor: parts of the columns, at most 65535; fewer
-                            ///< are made where parts would be shorter than a tile; 0: the cost
-                            ///< model's choice
+                            ///< are made where whole tiles need no more; 0: the cost model's choice
 
   friend bool operator==(const Options&, const Options&) = default;
 };

@@ -158,6 +158,58 @@ TEST(ColumnsKernel, SumsOfColumnsOfPartsOfLines) {
   expect_sums<13>(0);
 }
 
+// Numbers whose size does not divide a line's 16 bytes: the last of an array that ends within a
+// line may begin in the line before. (AddressSanitizer sees what is read beyond it.)
+template <int Bytes>
+struct Record {
+  unsigned char bytes[Bytes];
+};
+/// Every byte of the column, by its place.
+template <int Bytes, int D>
+struct WeightedBytes {
+  __host__ __device__ float operator()(const Vector<float, 1>& x,
+                                       const Vector<Record<Bytes>, D>& y) const {
+    int sum = 0;
+    for (int d = 0; d < D; ++d) {
+      for (int k = 0; k < Bytes; ++k) sum += (d + k % 3) * y[d].bytes[k];
+    }
+    return x[0] * static_cast<float>(sum);
+  }
+};
+template <int Bytes, int D>
+void expect_weighted_bytes() {
+  for_each_case([](const Case& of) {
+    const std::vector<float> x(static_cast<std::size_t>(of.M), 0.5F);
+    std::vector<Record<Bytes>> y(static_cast<std::size_t>(of.N * D));
+    std::vector<double> of_columns;
+    for (std::size_t j = 0; j < y.size(); ++j) {
+      for (int k = 0; k < Bytes; ++k) {
+        y[j].bytes[k] = static_cast<unsigned char>((7 * j + static_cast<std::size_t>(k)) % 5);
+      }
+    }
+    for (std::size_t j = 0; j < y.size(); j += D) {
+      Vector<Record<Bytes>, D> column;
+      for (int d = 0; d < D; ++d) column[d] = y[j + static_cast<std::size_t>(d)];
+      of_columns.push_back(WeightedBytes<Bytes, D>()(Vector<float, 1>{0.5F}, column));
+    }
+    const DeviceBuffer<float> device_x = on_device(x);
+    const DeviceBuffer<Record<Bytes>> device_y = on_device(y);
+    const std::vector<double> expected(static_cast<std::size_t>(of.M), oracle::sum(of_columns));
+    EXPECT_LE(oracle::relative_error(reduced_by_columns(WeightedBytes<Bytes, D>(), Sum<float>(),
+                                                        over_i(vectors<1>(device_x.span())),
+                                                        over_j(vectors<D>(device_y.span())), of),
+                                     expected),
+              2e-6);
+  });
+}
+TEST(ColumnsKernel, NumbersThatDoNotDivideALine) {
+  expect_weighted_bytes<20, 3>();
+#ifndef WARPATH_TEST_FEW_TYPES
+  expect_weighted_bytes<12, 5>();
+  expect_weighted_bytes<3, 21>();
+#endif
+}
+
 // Groups of neighbouring columns, and of equal distances the lowest column.
 template <int D>
 void expect_arg_min() {
