@@ -87,6 +87,20 @@ TEST(BadInput, ExtraBytesDoNotOverflow) {
   EXPECT_EQ(extra_bytes(large, large / 4, Variant::naive), large * (large / 4) * 4);
 }
 
+// Arrays that over_j() did not join.
+TEST(BadInput, ArraysOfOtherLengthsThanTheirIndex) {
+  Memory memory;
+  using Columns = Indexed<Array<float, 3>, Array<float, 1>>;
+  EXPECT_THAT(message_of<std::invalid_argument>([&] {
+                reduce(Gaussian3(), Sum<float>(), memory.rows(),
+                       Columns{pack_of(Array<float, 3>{memory.y.data(), 79},
+                                       Array<float, 1>{memory.b.data(), 10}),
+                               79},
+                       memory.out.span(), memory.workspace, nullptr);
+              }),
+              HasSubstr("y array 2"));
+}
+
 TEST(BadInput, MemoryThatIsNotAligned) {
   Memory memory;
   auto* const off = reinterpret_cast<float*>(reinterpret_cast<char*>(memory.y.data()) + 2);
